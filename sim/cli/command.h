@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// What the commands of the program share: the options, the error line, the table of commands. One small file per command (cmd_*.c); only
+// cli/ prints and exits.
+#ifndef SIM_CLI_COMMAND_H
+#define SIM_CLI_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/config/config.h"
+
+typedef enum sim_progress_mode { SIM_PROGRESS_AUTO, SIM_PROGRESS_ALWAYS, SIM_PROGRESS_NEVER } sim_progress_mode;
+
+// Which options a command takes; every other one is an error that names the command.
+enum {
+    SIM_OPT_SET = 1 << 0,      // --set section.key=value
+    SIM_OPT_OUTPUT = 1 << 1,   // -o/--output DIR, --overwrite
+    SIM_OPT_FORMAT = 1 << 2,   // --format table|json
+    SIM_OPT_QUIET = 1 << 3,    // -q/--quiet
+    SIM_OPT_PROGRESS = 1 << 4, // --progress auto|always|never
+    SIM_OPT_SEED = 1 << 5,     // --seed N
+    SIM_OPT_RECORDS = 1 << 6,  // --requests, --fpm
+    SIM_OPT_ESTIMATE = 1 << 7  // --estimator, --pricing, --capacity-tokens, --prefill-tokens, ...
+};
+
+typedef struct sim_cli {
+    const char *command;
+    char **arguments; // positional
+    size_t n_arguments;
+    char **sets;
+    size_t n_sets;
+    const char *output; // NULL = none
+    bool overwrite;
+    bool json;
+    bool quiet;
+    sim_progress_mode progress;
+    bool has_seed;
+    uint64_t seed;
+    bool wants_requests;
+    bool wants_fpm;
+    // estimate
+    const char *estimator, *pricing, *capacity_tokens;
+    const char *prefill_tokens, *prefill_kv_tokens, *decode_requests, *decode_kv_tokens;
+} sim_cli;
+
+typedef struct sim_command {
+    const char *name;
+    const char *synopsis; // arguments, for usage lines
+    const char *help;     // one line
+    const char *details;  // shown by COMMAND --help, may be NULL
+    unsigned options;     // SIM_OPT_*
+    size_t min_arguments, max_arguments;
+    sim_status (*run)(const sim_cli *cli, sim_error *error);
+} sim_command;
+
+extern const sim_command sim_cmd_replay, sim_cmd_estimate, sim_cmd_trace, sim_cmd_list, sim_cmd_check;
+
+// All key tables of the program, joined.
+extern const sim_key_table *const sim_all_keys[];
+extern const size_t sim_n_all_keys;
+
+// The configuration a command works on: CONFIG (may be NULL: defaults only), then every --set, then --seed.
+sim_status sim_cli_config(const sim_cli *cli, const char *path, sim_config **config, sim_error *error);
+
+#endif

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// One configuration: what a file (with its includes) and the command line say, checked against the joined key tables.
+//
+// inih does the parsing, behind a reader that counts lines and refuses what inih would mangle (lines of 200 bytes or more,
+// indented continuation lines, text outside any key; style.md "Traps"). Every value remembers where it came from, so that a room
+// that finds a contradiction can name file and line.
+#ifndef SIM_CONFIG_CONFIG_H
+#define SIM_CONFIG_CONFIG_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "sim/config/error.h"
+#include "sim/config/keys.h"
+
+typedef struct sim_config sim_config;
+
+// The tables must outlive the configuration. Defaults are in force until something is loaded or set.
+sim_status sim_config_new(sim_config **config, const sim_key_table *const *tables, size_t n_tables, sim_error *error);
+void sim_config_free(sim_config *config);
+
+// Read a file ("-": standard input) and what it includes. A missing file, an unknown section or key (the nearest known one
+// is suggested), a duplicate inside one file, a malformed or out-of-range value: SIM_USAGE with file and line. An included file's
+// keys are overridden by those of the file that includes it. Relative paths are relative to the file that has them.
+sim_status sim_config_load(sim_config *config, const char *path, sim_error *error);
+
+// One `section.key=value` of the command line; the last one wins and beats every file. The section is the longest known
+// section name in front. Paths are relative to the working directory. Errors are placed at file "--set SECTION.KEY", line 0.
+sim_status sim_config_set(sim_config *config, const char *assignment, sim_error *error);
+
+// Fill a room's struct from the values of its table. Cannot fail after a successful load: values were checked when they came,
+// defaults are checked by a test (sim_config_new asserts them in debug builds). Texts and paths belong to the configuration.
+void sim_config_fill(const sim_config *config, const sim_key_table *table, void *out);
+
+// True when a file or --set gave the key, i.e. it does not merely stand at its default.
+bool sim_config_is_given(const sim_config *config, const char *section, const char *key);
+
+// A contradiction found after parsing: fill `error` with SIM_USAGE at the place where the key was given (or without a place when
+// it stands at its default) and return it.
+sim_status sim_config_contradiction(const sim_config *config, sim_error *error, const char *section, const char *key,
+                                    const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+// Print the whole configuration, defaults included, as an INI file that gives the same configuration when loaded. Values that were
+// given stand as they were written (paths absolute). False on a write error.
+bool sim_config_write(const sim_config *config, FILE *out);
+
+// Print every key of the tables: section.key, type, default, unit, range or choices, one line of help.
+bool sim_config_write_keys(const sim_key_table *const *tables, size_t n_tables, FILE *out);
+
+// Nearest of `n` names by edit distance, or NULL when none is near enough to be a slip. For suggestions elsewhere (commands,
+// options, formats).
+const char *sim_nearest_name(const char *name, const char *const *names, size_t n);
+
+// Durations, sizes and numbers as the configuration reads them, for command-line options. NULL when well, else a hint.
+const char *sim_parse_duration(const char *text, bool bare_is_ms, int64_t *ns);
+const char *sim_parse_size(const char *text, int64_t *value);
+const char *sim_parse_real(const char *text, double *value);
+
+#endif

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The table of configuration keys. Each room declares its own `const sim_key_table` beside the struct it fills; joined, the
+// tables are behind parsing, range checks, defaults, `check`, `list keys` and the docs. A key that is in no table does not exist.
+//
+// Which C type a key fills (at `offset` of the room's struct):
+//   SIM_KEY_BOOL      bool       true | false
+//   SIM_KEY_INT       int64_t    with size suffixes k M G (1000) and Ki Mi Gi (1024)
+//   SIM_KEY_REAL      double     finite
+//   SIM_KEY_DURATION  int64_t    nanoseconds; a suffix (ns us ms s m h d) is needed unless the value is 0
+//   SIM_KEY_MS        double     milliseconds; a bare number is milliseconds (the key's name ends in _ms)
+//   SIM_KEY_CHOICE    int        index into `choices`
+//   SIM_KEY_TEXT      const char *  owned by the sim_config; "" when empty
+//   SIM_KEY_PATH      const char *  absolute; owned by the sim_config; "" when empty
+//   SIM_KEY_CUSTOM    anything   `parse` fills it
+#ifndef SIM_CONFIG_KEYS_H
+#define SIM_CONFIG_KEYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum sim_key_type {
+    SIM_KEY_BOOL,
+    SIM_KEY_INT,
+    SIM_KEY_REAL,
+    SIM_KEY_DURATION,
+    SIM_KEY_MS,
+    SIM_KEY_CHOICE,
+    SIM_KEY_TEXT,
+    SIM_KEY_PATH,
+    SIM_KEY_CUSTOM
+} sim_key_type;
+
+// Parses `text` into `*out`. Returns NULL, or a static hint that says what would be right.
+typedef const char *(*sim_key_parse_fn)(const char *text, void *out);
+
+typedef struct sim_key {
+    const char *name;
+    sim_key_type type;
+    size_t offset;
+    const char *default_text;   // "" only for TEXT, PATH or where `word` is ""
+    double min, max;            // INT, REAL, MS: in the unit; DURATION: in nanoseconds; both inclusive
+    bool is_min_exclusive;      // the value must be above `min`
+    const char *const *choices; // CHOICE: NULL-terminated
+    const char *word;           // a value of its own ("auto", "none", ""), stored as `word_value`; NULL: there is none
+    double word_value;
+    sim_key_parse_fn parse; // CUSTOM
+    const char *unit;       // "" = none
+    const char *help;       // one line
+} sim_key;
+
+typedef struct sim_key_table {
+    const char *section;
+    const char *help; // one line about the section
+    const sim_key *keys;
+    size_t n_keys;
+} sim_key_table;
+
+#endif

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// What is asked: the table of requests of a run, from a trace or a generator.
+//
+// Requests are immutable records of 48 bytes; the hash ids of all prompts stand in one array beside them. A prompt is never expanded to
+// tokens: its content is a row of spans, each of which is a run of tokens of one identity, so that two prompts share a prefix exactly as
+// far as their spans agree (simulation-semantics.md 1.2; token value = id, repeated). Spans of a prompt, in order:
+//   - `shared_tokens` of the head of prefix group `group` (synthetic);
+//   - `n_ids` trace blocks of `id_tokens` tokens each, the last one cut at input_tokens (trace);
+//   - the rest, which belongs to this request alone.
+#ifndef SIM_WORKLOAD_WORKLOAD_H
+#define SIM_WORKLOAD_WORKLOAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/config/config.h"
+
+typedef enum sim_source { SIM_SOURCE_SYNTHETIC, SIM_SOURCE_TRACE } sim_source;
+typedef enum sim_block_rounding { SIM_ROUNDING_FORMAT, SIM_ROUNDING_CEIL, SIM_ROUNDING_FLOOR } sim_block_rounding;
+typedef enum sim_time_unit {
+    SIM_UNIT_FORMAT,
+    SIM_UNIT_NS,
+    SIM_UNIT_US,
+    SIM_UNIT_MS,
+    SIM_UNIT_S,
+    SIM_UNIT_CALENDAR
+} sim_time_unit;
+typedef enum sim_bad_record { SIM_BAD_RECORD_FAIL, SIM_BAD_RECORD_SKIP } sim_bad_record;
+
+// A distribution of token counts: N | uniform(a,b) | normal(m,sd) | lognormal(median,sigma) | gamma(shape,mean) |
+// zipf(s,n). Draws are rounded to the nearest integer and redrawn until >= the minimum the caller names.
+typedef enum sim_distribution_kind {
+    SIM_DIST_CONSTANT,
+    SIM_DIST_UNIFORM,
+    SIM_DIST_NORMAL,
+    SIM_DIST_LOGNORMAL,
+    SIM_DIST_GAMMA,
+    SIM_DIST_ZIPF
+} sim_distribution_kind;
+typedef struct sim_distribution {
+    sim_distribution_kind kind;
+    double a, b;
+} sim_distribution;
+
+typedef struct sim_workload_config {
+    int source;         // sim_source
+    int format;         // index into sim_trace_format_names (0 = auto)
+    const char *path;   // "" = none; a trace needs one
+    int64_t block_size; // tokens per hash id; 0 = the format's own
+    int block_rounding; // sim_block_rounding
+    int time_unit;      // sim_time_unit
+    bool rebase;
+    int64_t limit; // first N requests; 0 = all
+    int on_bad_record;
+    sim_distribution input_tokens;
+    sim_distribution output_tokens;
+    int64_t requests;
+    int64_t shared_prefix_tokens;
+    int64_t prefix_groups;
+} sim_workload_config;
+
+extern const sim_key_table sim_workload_keys;      // section [workload]
+extern const char *const sim_trace_format_names[]; // "auto", "mooncake", "azure", NULL
+
+typedef struct sim_request {
+    int64_t stamp_ns;       // recorded arrival; 0 for a generator
+    uint64_t first_id;      // index of its first hash id in sim_workload.ids
+    uint32_t n_ids;         // 0: no trace identity
+    uint32_t input_tokens;  // >= 1
+    uint32_t output_tokens; // 0: prefill only
+    uint32_t shared_tokens; // tokens of the group's head, in front of everything else
+    uint32_t group;
+    uint32_t session; // index of the session, SIM_NO_SESSION without one
+    uint32_t line;    // physical line in the trace, 0 for a generator; UINT32_MAX for anything beyond
+} sim_request;
+#define SIM_NO_SESSION UINT32_MAX
+
+// Why a row was dropped, as counted in `dropped` of reports.
+#define SIM_DROP_LIST(X)                       \
+    X(SIM_DROP_SYNTAX, "syntax")               \
+    X(SIM_DROP_BAD_TIMESTAMP, "bad_timestamp") \
+    X(SIM_DROP_BAD_LENGTH, "bad_length")       \
+    X(SIM_DROP_ZERO_INPUT, "zero_input")       \
+    X(SIM_DROP_HASH_COUNT, "hash_count")       \
+    X(SIM_DROP_FIELD_COUNT, "field_count")     \
+    X(SIM_DROP_UNSUPPORTED, "unsupported")
+typedef enum sim_drop_reason {
+#define X(code, name) code,
+    SIM_DROP_LIST(X)
+#undef X
+        SIM_DROP_REASONS
+} sim_drop_reason;
+extern const char *const sim_drop_reason_names[SIM_DROP_REASONS];
+
+typedef struct sim_workload {
+    sim_request *requests; // in order of (stamp, file order)
+    size_t n_requests;
+    uint64_t *ids;
+    size_t n_ids;
+    uint32_t id_tokens; // tokens per hash id
+    bool has_stamps;    // a source with arrival times of its own
+    size_t n_sessions;
+    // what became of the input
+    const char *format_name; // "" for a generator
+    const char *path;        // copy, "" for a generator
+    uint64_t rows_read;      // requests, not lines
+    uint64_t rows_kept;
+    uint64_t dropped[SIM_DROP_REASONS];
+    char **warnings; // each one line, "FILE:LINE: ..." where it has a place
+    size_t n_warnings;
+} sim_workload;
+
+// Read the trace or run the generator. SIM_USAGE: contradictions of the keys (placed by `config`); SIM_IO: a trace that cannot be read;
+// SIM_BAD_DATA: a bad record (with on_bad_record = fail), no requests left.
+sim_status sim_workload_new(sim_workload **workload, const sim_config *config, const sim_workload_config *settings,
+                            uint64_t root_seed, sim_error *error);
+void sim_workload_free(sim_workload *workload);
+
+// Identity of the content of a run of tokens; equal spans at the same place of two prompts are equal tokens.
+typedef enum sim_content { SIM_CONTENT_TRACE, SIM_CONTENT_GROUP, SIM_CONTENT_OWN } sim_content;
+typedef struct sim_span {
+    sim_content content;
+    uint64_t id;        // hash id, group, or request index
+    uint32_t end_token; // first token after the span
+} sim_span;
+
+// The span of request `request` that holds token `token` (< input_tokens). O(1).
+sim_span sim_workload_span(const sim_workload *workload, uint32_t request, uint32_t token);
+
+#endif
