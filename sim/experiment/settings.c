@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "sim/experiment/settings.h"
 
+const sim_key_table *const sim_settings_tables[] = {
+    &sim_workload_keys, &sim_load_keys,   &sim_engine_keys, &sim_kv_cache_keys, &sim_pricing_keys,
+    &sim_cluster_keys,  &sim_router_keys, &sim_sla_keys,    &sim_report_keys,
+};
+const size_t sim_settings_n_tables = sizeof sim_settings_tables / sizeof *sim_settings_tables;
+
 sim_status sim_settings_estimator(const sim_config *config, const sim_settings *settings, fpm_estimator **estimator,
                                   sim_error *error) {
     uint64_t capacity_tokens = (uint64_t)settings->kv_cache.num_blocks * (uint64_t)settings->kv_cache.block_size;

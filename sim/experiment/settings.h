@@ -20,6 +20,10 @@ typedef struct sim_settings {
     sim_report_config report;
 } sim_settings;
 
+// The key tables of all rooms, joined: what a configuration may say.
+extern const sim_key_table *const sim_settings_tables[];
+extern const size_t sim_settings_n_tables;
+
 // Fill `settings` and check the rules between keys that need no input file. SIM_USAGE, placed where the key was given. Texts belong to `config`.
 sim_status sim_settings_read(const sim_config *config, sim_settings *settings, sim_error *error);
 

@@ -160,10 +160,10 @@ Test(scheduler_vllm, fifo_preempts_the_oldest_and_undoes_its_work_of_this_pass) 
     PROBE_EXPECT(&p, "preempt0 decode 1:9 | second1 gap1x1 ");
 }
 
-Test(scheduler_vllm, a_request_that_is_its_own_victim_is_readmitted_when_room_is_there) {
+Test(scheduler_vllm, a_request_that_finishes_makes_room_before_anybody_is_preempted) {
     probe p;
     probe_init(&p, 4);
-    // 0 grows to 3 blocks while 1, admitted for 1, holds 1. When 0 wants a fourth, LIFO takes 1; when 1 has gone, 0 goes on alone.
+    // 0 holds 3 blocks and 1 the fourth. 1 ends with the pass in which 0 fills its third block; what 0 wants next is free by then.
     probe_enqueue(&p, 0, 11, 6);
     probe_enqueue(&p, 1, 3, 2);
     PROBE_EXPECT(&p, "admit0(0) admit1(0) prefill 2:0+14 | first0 first1 ");
