@@ -9,6 +9,7 @@
 
 #define FPM_N_KINDS 3 // index of a kind: kind - FPM_PREFILL
 #define FPM_WARNING_BYTES 640
+#define FPM_STATE_FORMAT "forepass-perfmodel-state"
 
 struct fpm_model {
     fpm_estimator *estimator; // NULL: regression
