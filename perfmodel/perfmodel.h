@@ -116,25 +116,34 @@ typedef enum fpm_kind { FPM_EMPTY, FPM_PREFILL, FPM_DECODE, FPM_MIXED } fpm_kind
 
 // Kind of one rank: prefill = fresh prompt tokens and no decodes, decode = decodes only, mixed = both, empty = neither.
 fpm_kind fpm_metrics_kind(const fpm_metrics *rank);
+// "empty", "prefill", "decode", "mixed".
+const char *fpm_kind_name(fpm_kind kind);
 
-// Shortest decimal form that reads back as exactly `value`; finite values only. Returns the length. `buffer` takes
-// FPM_NUMBER_BYTES. Independent of the locale as long as nobody calls setlocale.
+// Shortest decimal form that reads back as exactly `value`; finite values only. NUL-terminated; returns the length.
+// Independent of the locale as long as nobody calls setlocale. Whole numbers below 10^15 carry neither point nor exponent.
 #define FPM_NUMBER_BYTES 32
 size_t fpm_format_number(char buffer[FPM_NUMBER_BYTES], double value);
 
-// Write one record as one JSON line, newline included. FPM_IO on a short write, FPM_OUT_OF_RANGE on a number JSON
-// cannot carry.
+// Write one record as one JSON line, newline included, every field of the schema spelt out and `x_moments` when present.
+// FPM_IO on a short write, FPM_OUT_OF_RANGE (and nothing written) on a number JSON cannot carry. `worker_id` is UTF-8.
 fpm_status fpm_metrics_write_json(FILE *out, const fpm_metrics *rank, fpm_error *error);
 
-// Reader of a log: one JSON object a line, strict (unknown keys skipped; null, negative, fractional or too large counts
-// refused; duplicate keys refused). Plain, gzip or zstd by content; "-" is standard input.
+// Reader of a log: one JSON object a line, strict (missing fields are 0, unknown keys skipped; null, negative, fractional
+// or too large counts refused; duplicate keys refused; NUL bytes refused). Blank lines are skipped. Plain, gzip or zstd by
+// content; "-" is standard input. One thread at a time.
 typedef struct fpm_log_reader fpm_log_reader;
 fpm_status fpm_log_reader_open(fpm_log_reader **reader, const char *path, fpm_error *error);
+// Over memory, which must outlive the reader; `name` stands in error messages.
+fpm_status fpm_log_reader_open_memory(fpm_log_reader **reader, const char *text, size_t n_bytes, const char *name,
+                                      fpm_error *error);
 void fpm_log_reader_free(fpm_log_reader *reader);
 
-// Next iteration: consecutive rows of one (worker_id, counter_id), one per rank. `*n_ranks` = 0 at the end of the log.
-// `*ranks` (and the worker_id strings in it) belongs to the reader and lives until the next call. `*line` is that of the
-// first row. Memory: the largest iteration only. The rows are syntactically sound but not validated.
+// Next iteration: consecutive rows of one (worker_id, counter_id), one per rank in the order of the file. A row whose
+// dp_rank is already there begins a new iteration (rows without any ids are therefore one iteration each).
+// `*n_ranks` = 0 at the end of the log. `*ranks` (and the worker_id strings in it) belongs to the reader and lives until
+// the next call. `*line` is that of the first row. Memory: the largest iteration only.
+// The rows are syntactically sound but not validated. Errors carry file, line and column, and stick:
+// FPM_SYNTAX, FPM_OUT_OF_RANGE (a number that does not fit its field), FPM_IO, FPM_NO_MEMORY.
 fpm_status fpm_log_reader_next(fpm_log_reader *reader, const fpm_metrics **ranks, size_t *n_ranks, int64_t *line,
                                fpm_error *error);
 
