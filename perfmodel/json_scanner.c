@@ -375,6 +375,50 @@ bool fpm_json_u64(fpm_json *json, uint64_t *value) {
     return true;
 }
 
+// The element at `*at` when it is in the common form, 1 to 18 digits and then ", " or "," or "]": read it, move behind the separator
+// and tell whether another element follows. Anything else is left to the careful path.
+typedef enum quick { QUICK_NOT, QUICK_MORE, QUICK_LAST } quick;
+static inline quick quick_element(const char **at, const char *end, uint64_t *value) {
+    enum { MOST = 18 + 2 }; // digits and separator: inside the text for sure
+    const char *p = *at;
+    if (end - p < MOST) return QUICK_NOT;
+    unsigned digit = (unsigned)(unsigned char)*p - '0';
+    if (digit > 9) return QUICK_NOT;
+    uint64_t sum = digit;
+    const char *last = p + 18;
+    for (p++; p < last && (digit = (unsigned)(unsigned char)*p - '0') <= 9; p++) sum = sum * 10 + digit;
+    if (**at == '0' && p - *at > 1) return QUICK_NOT;
+    *value = sum;
+    if (*p == ']') {
+        *at = p + 1;
+        return QUICK_LAST;
+    }
+    if (*p != ',') return QUICK_NOT;
+    *at = p + 1 + (p[1] == ' ');
+    return QUICK_MORE;
+}
+
+bool fpm_json_u64_array(fpm_json *json, uint64_t *values, size_t capacity, size_t *n) {
+    size_t count = 0;
+    bool is_first = true;
+    if (!fpm_json_array_begin(json)) return false;
+    while (fpm_json_array_next(json, &is_first)) { // an element begins here
+        skip_space(json);
+        quick found = QUICK_MORE;
+        while (count < capacity && (found = quick_element(&json->at, json->end, &values[count])) == QUICK_MORE) count++;
+        if (count == capacity) return fail(json, FPM_OUT_OF_RANGE, "an array with too many numbers");
+        if (found == QUICK_LAST) {
+            *n = count + 1;
+            return true;
+        }
+        if (!fpm_json_u64(json, &values[count])) return false;
+        count++;
+    }
+    if (json->failed) return false;
+    *n = count;
+    return true;
+}
+
 bool fpm_json_u32(fpm_json *json, uint32_t *value) {
     uint64_t wide;
     const char *start = json->at;

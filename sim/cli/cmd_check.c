@@ -4,14 +4,17 @@
 #include <stdio.h>
 
 #include "sim/cli/command.h"
+#include "sim/experiment/settings.h"
 
 static sim_status run(const sim_cli *cli, sim_error *error) {
     sim_config *config;
-    const sim_status status = sim_cli_config(cli, cli->arguments[0], &config, error);
+    sim_settings settings;
+    sim_status status = sim_cli_config(cli, cli->arguments[0], &config, error);
     if (status != SIM_OK) return status;
-    sim_config_write(config, stdout); // main reports what standard output did not take
+    status = sim_settings_read(config, &settings, error);
+    if (status == SIM_OK) sim_config_write(config, stdout); // main reports what standard output did not take
     sim_config_free(config);
-    return SIM_OK;
+    return status;
 }
 
 const sim_command sim_cmd_check = {

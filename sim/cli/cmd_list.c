@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/cli/command.h"
+#include "sim/experiment/settings.h"
 
 typedef struct listing {
     const char *name;
@@ -17,7 +18,7 @@ typedef struct listing {
 // keys
 // ---------------------------------------------------------------------------------------------------------------------
 
-static bool print_keys(FILE *out) { return sim_config_write_keys(sim_all_keys, sim_n_all_keys, out); }
+static bool print_keys(FILE *out) { return sim_config_write_keys(sim_settings_tables, sim_settings_n_tables, out); }
 
 static bool add_key(cJSON *array, const sim_key_table *table, const sim_key *key) {
     char name[128], range[256];
@@ -36,9 +37,9 @@ static bool add_key(cJSON *array, const sim_key_table *table, const sim_key *key
 }
 
 static bool fill_keys(cJSON *array) {
-    for (size_t t = 0; t < sim_n_all_keys; t++) {
-        for (size_t k = 0; k < sim_all_keys[t]->n_keys; k++) {
-            if (!add_key(array, sim_all_keys[t], &sim_all_keys[t]->keys[k])) return false;
+    for (size_t t = 0; t < sim_settings_n_tables; t++) {
+        for (size_t k = 0; k < sim_settings_tables[t]->n_keys; k++) {
+            if (!add_key(array, sim_settings_tables[t], &sim_settings_tables[t]->keys[k])) return false;
         }
     }
     return true;

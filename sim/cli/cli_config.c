@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The tables of all rooms, in the order in which `check` and `list keys` print them, and the configuration they make.
+// The configuration a command works on: the file it names, then what the command line sets.
 #include "sim/cli/command.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "sim/engine/pricing.h"
-
-const sim_key_table *const sim_all_keys[] = {
-    &sim_pricing_keys,
-};
-const size_t sim_n_all_keys = sizeof sim_all_keys / sizeof *sim_all_keys;
+#include "sim/experiment/settings.h"
 
 static sim_status apply(const sim_cli *cli, const char *path, sim_config *config, sim_error *error) {
     sim_status status = path ? sim_config_load(config, path, error) : SIM_OK;
@@ -25,7 +20,7 @@ static sim_status apply(const sim_cli *cli, const char *path, sim_config *config
 }
 
 sim_status sim_cli_config(const sim_cli *cli, const char *path, sim_config **config, sim_error *error) {
-    sim_status status = sim_config_new(config, sim_all_keys, sim_n_all_keys, error);
+    sim_status status = sim_config_new(config, sim_settings_tables, sim_settings_n_tables, error);
     if (status != SIM_OK) return status;
     status = apply(cli, path, *config, error);
     if (status == SIM_OK) return SIM_OK;
