@@ -19,7 +19,7 @@ static void catch_signals(void) {
     sigaction(SIGTERM, &action, NULL);
 }
 
-static void print_warning(void *context, const char *line) {
+static void print_line(void *context, const char *line) {
     (void)context;
     fprintf(stderr, "forepass: %s\n", line);
 }
@@ -45,7 +45,8 @@ static sim_status replay(const sim_cli *cli, const sim_config *config, sim_error
         .wants_fpm = cli->wants_fpm,
         .progress = wants_progress(cli) ? stderr : NULL,
         .stopped = &stopped,
-        .warn = print_warning,
+        .warn = print_line,
+        .note = cli->quiet ? NULL : print_line,
     };
     sim_run *run = NULL;
     catch_signals();

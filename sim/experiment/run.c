@@ -37,7 +37,7 @@ static double wall_ms(void) {
 }
 
 static void warn(const sim_run *run, const char *line) {
-    if (run->options->warn) run->options->warn(run->options->warn_context, line);
+    if (run->options->warn) run->options->warn(run->options->context, line);
 }
 
 // Files that grow while the run goes on are begun before it, so that an output that cannot be written is known at once.
@@ -55,6 +55,8 @@ static sim_status put_together(sim_run *run, sim_error *error) {
     sim_status status = sim_workload_new(&run->workload, run->config, &settings->workload, seed, error);
     if (status) return status;
     for (size_t i = 0; i < run->workload->n_warnings; i++) warn(run, run->workload->warnings[i]);
+    for (size_t i = 0; run->options->note && i < run->workload->n_notes; i++)
+        run->options->note(run->options->context, run->workload->notes[i]);
     status = sim_load_new(&run->load, run->config, &settings->load, run->workload, error);
     if (!status) status = sim_settings_estimator(run->config, settings, &run->estimator, error);
     if (!status)

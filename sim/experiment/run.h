@@ -13,9 +13,10 @@ typedef struct sim_run_options {
     bool wants_fpm;                       // fpm.jsonl
     FILE *progress;                       // where a progress line goes; NULL = none
     const volatile sig_atomic_t *stopped; // set by a signal handler; NULL = never
-    // Called with one line for everything a user should know though the run goes on; NULL = not told.
+    // Called with one line each for what a user must know though the run goes on, and for what was decided in his place; NULL = not told.
     void (*warn)(void *context, const char *line);
-    void *warn_context;
+    void (*note)(void *context, const char *line);
+    void *context;
 } sim_run_options;
 
 typedef struct sim_run sim_run;

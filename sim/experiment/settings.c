@@ -26,7 +26,7 @@ sim_status sim_settings_read(const sim_config *config, sim_settings *settings, s
     sim_config_fill(config, &sim_report_keys, &settings->report);
 
     sim_status status = sim_workload_check(config, &settings->workload, error);
-    if (!status) status = sim_load_check(config, &settings->load, &settings->workload, error);
+    if (!status) status = sim_load_check(config, &settings->load, settings->workload.source == SIM_SOURCE_TRACE, error);
     if (!status) status = sim_engine_check(config, &settings->engine, &settings->kv_cache, error);
     if (!status) status = sim_sla_check(config, &settings->sla, error);
     if (status) return status;

@@ -2,6 +2,7 @@
 #include "sim/report/requests_csv.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "sim/kernel/clock.h"
 
@@ -49,10 +50,22 @@ static void put_times(FILE *out, const sim_request_record *record) {
     put_ms(out, record->finish_ns - record->arrival_ns);
 }
 
-static void put_row(FILE *out, size_t id, const sim_request *request, const sim_request_record *record) {
+// RFC 4180: quoted when it has to be.
+static void put_text(FILE *out, const char *text) {
+    if (!strpbrk(text, ",\"\r\n")) {
+        fputs(text, out);
+        return;
+    }
+    fputc('"', out);
+    for (; *text; text++) fputs(*text == '"' ? "\"\"" : (char[2]){ *text, '\0' }, out);
+    fputc('"', out);
+}
+
+static void put_row(FILE *out, size_t id, const char *session, const sim_request *request,
+                    const sim_request_record *record) {
     static const char *const status_names[] = { "incomplete", "incomplete", "completed", "rejected" };
     fprintf(out, "%zu,", id);
-    if (request->session != SIM_NO_SESSION) fprintf(out, "%u", request->session);
+    put_text(out, session);
     fputc(',', out);
     if (record->status == SIM_REQUEST_PENDING) {
         put_nothing(out, 2);
@@ -76,6 +89,7 @@ sim_status sim_requests_csv_write(const sim_collector *collector, const sim_work
           "e2e_ms,preemptions,status\n",
           out);
     for (size_t i = 0; i < collector->n_records && !ferror(out); i++)
-        put_row(out, i, &workload->requests[i], &collector->records[i]);
+        put_row(out, i, sim_workload_session_name(workload, workload->requests[i].session), &workload->requests[i],
+                &collector->records[i]);
     return ferror(out) ? sim_error_set(error, SIM_IO, path, 0, "the request records could not be written") : SIM_OK;
 }
