@@ -28,6 +28,11 @@ const char *const sim_trace_format_names[] = { "auto", "mooncake", "azure", NULL
 static_assert(sizeof sim_trace_format_names / sizeof *sim_trace_format_names == N_FORMATS + 1,
               "names and formats are one list");
 
+const char *sim_trace_format_looks(size_t index) {
+    assert(index < N_FORMATS);
+    return formats[index] ? formats[index]->looks_like : "whichever of these the first record shows";
+}
+
 typedef enum stamps { STAMPS_UNKNOWN, STAMPS_ON_ALL, STAMPS_ON_NONE } stamps;
 
 typedef struct reading {
