@@ -200,6 +200,122 @@ typedef struct fpm_polynomial_options {
 fpm_status fpm_estimator_new_polynomial(fpm_estimator **estimator, const fpm_polynomial_options *options,
                                         fpm_error *error);
 
+// ---------------------------------------------------------------------------------------------------------------------
+// The tuning model: an estimator that learns from measured wall times, or a model that only learns
+// (behaviour: ai-dynamo ForwardPassPerfModel, notes/fpm-behaviour.md)
+// ---------------------------------------------------------------------------------------------------------------------
+
+// Names, defaults and rules are the reference's. No upper limits: memory follows the samples retained, never these numbers.
+typedef struct fpm_model_options {
+    uint64_t max_observations;           // samples retained per kind (prefill, decode, mixed); 64; >= 1
+    uint64_t min_observations;           // of a kind before it corrects or predicts; 5; 1 .. max_observations
+    double min_faster_correction_factor; // least observed/estimated ratio that is believed; 0.5; in (0, 1]
+    double max_slower_correction_factor; // largest; 2.0; finite, >= 1
+    bool is_faster_unbounded;            // no lower bound: min_faster_correction_factor is not read
+    bool is_slower_unbounded;            // no upper bound: max_slower_correction_factor is not read
+    uint64_t bucket_count;               // cells of the sample grid of a kind; 16; a perfect square >= 1
+    uint64_t max_num_tokens;             // upper end of the prefill-token axis of the correction grid; 8192; >= 1
+    uint64_t max_batch_size;             // of the decode-request axis; 512; >= 1
+    uint64_t max_kv_tokens;              // of the decode-KV axis; 2000000; >= 1
+} fpm_model_options;
+
+fpm_model_options fpm_model_options_default(void);
+// FPM_INVALID_CONFIG with the rule that is broken first, in the order of the reference.
+fpm_status fpm_model_options_validate(const fpm_model_options *options, fpm_error *error);
+
+typedef struct fpm_model fpm_model;
+
+// A model that corrects `estimator` by local medians of observed/estimated. Shares the estimator (the caller keeps its own
+// ownership). FPM_INVALID_CONFIG, FPM_NO_MEMORY. options = NULL: the defaults.
+fpm_status fpm_model_new_native(fpm_model **model, fpm_estimator *estimator, const fpm_model_options *options,
+                                fpm_error *error);
+// A model that knows nothing until it is tuned: per kind a regression over the load. Same errors.
+fpm_status fpm_model_new_regression(fpm_model **model, const fpm_model_options *options, fpm_error *error);
+
+// Makes an estimator, e.g. from files. On failure returns a status and fills `error`.
+typedef fpm_status (*fpm_estimator_maker)(void *context, fpm_estimator **estimator, fpm_error *error);
+// Native when `make` can construct its estimator; else regression, with the reason kept as `last_warning`. Only a failure
+// to construct falls back: FPM_UNSUPPORTED (unknown model or layout), FPM_IO, FPM_SYNTAX, FPM_OUT_OF_RANGE (data missing,
+// unreadable or unsound). Invalid options, found before `make` is called, FPM_INVALID_CONFIG from `make` and
+// FPM_NO_MEMORY are errors. `make` gives its estimator away.
+fpm_status fpm_model_best_available(fpm_model **model, fpm_estimator_maker make, void *context,
+                                    const fpm_model_options *options, fpm_error *error);
+
+// A deep copy that goes its own way; the estimator is shared. FPM_NO_MEMORY.
+fpm_status fpm_model_clone(fpm_model **copy, const fpm_model *model, fpm_error *error);
+void fpm_model_free(fpm_model *model);
+
+// Time of one pass in ms. Three outcomes: an error status; FPM_OK and *has_estimate false (a regression that has not seen
+// enough of this kind); FPM_OK, *has_estimate true and *ms. Empty work is 0 ms, always.
+// One rank speaks for the load: the one with the largest sum of its features (prefill: fresh tokens; decode: requests + KV
+// tokens; mixed: fresh + KV tokens), the later one on a tie. Native: the estimator's time of all ranks times the factor
+// at that load. Regression: the fit of its kind at that load, at least 1e-6 ms.
+// Errors: those of fpm_metrics_validate and of the estimator; FPM_OUT_OF_RANGE when the result is not finite.
+// Allocates nothing. Several threads may ask at once as long as nobody tunes. O(n_ranks).
+fpm_status fpm_model_estimate_ms(const fpm_model *model, const fpm_metrics *ranks, size_t n_ranks, double *ms,
+                                 bool *has_estimate, fpm_error *error);
+
+typedef struct fpm_iteration {
+    const fpm_metrics *ranks;
+    size_t n_ranks;
+} fpm_iteration;
+
+// Learn from finished passes, in order. The observed time of a pass is the largest finite wall_time_s > 0 of its ranks;
+// passes without one and empty ones are skipped (but validated). At the first error (a rank that is not valid, a failing
+// estimator, no memory) the call ends: passes before it stay learned, it and those after it are not. The state is that of
+// one call per pass. Native: O(n) buckets per pass; regression: one fit per kind and call, O(max_observations).
+fpm_status fpm_model_tune(fpm_model *model, const fpm_iteration *iterations, size_t n_iterations, fpm_error *error);
+
+// enumerator, name of the reference
+#define FPM_SOURCE_LIST(X)                                \
+    X(FPM_SOURCE_NATIVE, "aic")                           \
+    X(FPM_SOURCE_NATIVE_CORRECTED, "aic_with_correction") \
+    X(FPM_SOURCE_REGRESSION, "fallback_regression")
+#define FPM_READINESS_LIST(X)                                                   \
+    X(FPM_READY, "ready")                                                       \
+    X(FPM_INSUFFICIENT_DATA, "insufficient_data")   /* no kind has a fit yet */ \
+    X(FPM_UNSUPPORTED_CONFIG, "unsupported_config") /* the same, after best_available fell back */
+#define X(code, name) code,
+typedef enum fpm_source { FPM_SOURCE_LIST(X) } fpm_source;
+typedef enum fpm_readiness { FPM_READINESS_LIST(X) } fpm_readiness;
+#undef X
+const char *fpm_source_name(fpm_source source);
+const char *fpm_readiness_name(fpm_readiness readiness);
+
+typedef struct fpm_diagnostics {
+    fpm_source source;
+    fpm_readiness readiness;
+    uint64_t retained_observations;    // all kinds
+    uint64_t correction_ready_buckets; // populated buckets of kinds with min_observations; 0 in a regression
+    const char *last_warning;          // why best_available fell back; NULL = it did not. Belongs to the model
+} fpm_diagnostics;
+fpm_diagnostics fpm_model_diagnostics(const fpm_model *model); // O(buckets)
+
+// Correction factors now in force: least, largest and plain mean over the buckets that have one. `kind` FPM_EMPTY pools
+// all kinds. False when there is none (always in a regression). O(buckets).
+typedef struct fpm_factors {
+    double min, max, avg;
+    uint64_t n_buckets;
+} fpm_factors;
+bool fpm_model_factors(const fpm_model *model, fpm_kind kind, fpm_factors *factors);
+
+uint64_t fpm_model_retained(const fpm_model *model, fpm_kind kind); // samples of a kind; FPM_EMPTY: of all
+const fpm_model_options *fpm_model_get_options(const fpm_model *model);
+
+// Saved state: one JSON document (options, mode, name of the estimator, retained samples in the order of learning, with
+// every number exact). A loaded model answers, and goes on learning, exactly like the saved one. The estimator itself is
+// not saved: loading a native model takes one of the same name, of which it becomes one more owner.
+fpm_status fpm_model_write(const fpm_model *model, FILE *out, fpm_error *error); // FPM_IO
+// To a file that appears under its name only when complete (temporary name beside it, fsync, rename). FPM_IO.
+fpm_status fpm_model_save(const fpm_model *model, const char *path, fpm_error *error);
+
+// Load. `estimator` may be NULL: then a native state is refused (FPM_INVALID_CONFIG), as is one of another name; a
+// regression ignores it. Everything is checked: FPM_SYNTAX and FPM_OUT_OF_RANGE with line and column of the text for a document
+// that is no saved state, FPM_INVALID_CONFIG for invalid options, FPM_IO, FPM_NO_MEMORY.
+fpm_status fpm_model_load(fpm_model **model, const char *path, fpm_estimator *estimator, fpm_error *error);
+fpm_status fpm_model_read(fpm_model **model, const char *text, size_t n_bytes, fpm_estimator *estimator,
+                          fpm_error *error);
+
 #ifdef __cplusplus
 }
 #endif

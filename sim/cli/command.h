@@ -57,10 +57,6 @@ typedef struct sim_command {
 
 extern const sim_command sim_cmd_replay, sim_cmd_estimate, sim_cmd_trace, sim_cmd_list, sim_cmd_check;
 
-// All key tables of the program, joined.
-extern const sim_key_table *const sim_all_keys[];
-extern const size_t sim_n_all_keys;
-
 // The configuration a command works on: CONFIG (may be NULL: defaults only), then every --set, then --seed.
 sim_status sim_cli_config(const sim_cli *cli, const char *path, sim_config **config, sim_error *error);
 

@@ -209,7 +209,7 @@ void sim_config_fill(const sim_config *config, const sim_key_table *table, void 
         }
         return;
     }
-    assert(!"the table is none of this configuration");
+    assert(false && "the table is none of this configuration");
 }
 
 bool sim_config_is_given(const sim_config *config, const char *section, const char *key) {

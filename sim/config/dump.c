@@ -7,14 +7,14 @@
 #include "sim/config/ini_reader.h"
 #include "sim/config/store.h"
 
-enum { COMMENT_COLUMN = 44, MAX_ROW_BYTES = 512 };
+enum { COMMENT_COLUMN = 44, MAX_COLUMNS = 130, MAX_ROW_BYTES = 512 };
 
 // What stands behind a value: its help, and what else it could be.
 static void describe(const sim_key *key, char *text, size_t n) {
     char range[200];
     sim_key_range(key, range, sizeof range);
-    const bool has_range = *range != '\0', has_unit = *key->unit != '\0';
-    snprintf(text, n, "%s%s%s%s%s%s", key->help, has_range || has_unit ? " (" : "", key->unit,
+    const bool has_range = *range != '\0', has_unit = key->unit && *key->unit;
+    snprintf(text, n, "%s%s%s%s%s%s", key->help, has_range || has_unit ? " (" : "", has_unit ? key->unit : "",
              has_range && has_unit ? "; " : "", range, has_range || has_unit ? ")" : "");
 }
 
@@ -22,14 +22,17 @@ static bool write_key(const sim_key *key, const char *value, size_t name_width, 
     char row[MAX_ROW_BYTES], comment[MAX_ROW_BYTES];
     int n = snprintf(row, sizeof row, "%-*s =%s%s", (int)name_width, key->name, *value ? " " : "", value);
     if (n < 0) return false;
-    if ((size_t)n > SIM_INI_LINE_BYTES) { // a long path: without the padding it fits, or it would have been refused
+    if (n > SIM_INI_LINE_BYTES) { // a long path: without the padding it fits, or it would have been refused
         n = snprintf(row, sizeof row, "%s = %s", key->name, value);
         if (n < 0) return false;
     }
+    const int n_pad = n < COMMENT_COLUMN ? COMMENT_COLUMN - n : 1;
+    const size_t n_room = (size_t)(n + n_pad) + strlen("; ");
     describe(key, comment, sizeof comment);
-    const size_t n_pad = n < COMMENT_COLUMN ? (size_t)(COMMENT_COLUMN - n) : 1;
-    const bool has_room = *comment && (size_t)n + n_pad + 2 + strlen(comment) <= SIM_INI_LINE_BYTES;
-    if (has_room) return fprintf(out, "%s%*s; %s\n", row, (int)n_pad, "", comment) >= 0;
+    if (n_room + strlen(comment) > MAX_COLUMNS) snprintf(comment, sizeof comment, "%s", key->help);
+    if (*comment && n_room + strlen(comment) <= SIM_INI_LINE_BYTES) {
+        return fprintf(out, "%s%*s; %s\n", row, n_pad, "", comment) >= 0;
+    }
     return fprintf(out, "%s\n", row) >= 0;
 }
 
@@ -64,7 +67,7 @@ static void fill_row(const sim_key_table *table, const sim_key *key, row *out) {
     snprintf(out->cells[0], MAX_CELL_BYTES, "%s.%s", table->section, key->name);
     snprintf(out->cells[1], MAX_CELL_BYTES, "%s", sim_key_type_name(key->type));
     snprintf(out->cells[2], MAX_CELL_BYTES, "%s", *key->default_text ? key->default_text : "-");
-    snprintf(out->cells[3], MAX_CELL_BYTES, "%s", *key->unit ? key->unit : "-");
+    snprintf(out->cells[3], MAX_CELL_BYTES, "%s", key->unit && *key->unit ? key->unit : "-");
     sim_key_range(key, out->cells[4], MAX_CELL_BYTES);
     if (!*out->cells[4]) snprintf(out->cells[4], MAX_CELL_BYTES, "-");
 }

@@ -47,7 +47,7 @@ typedef struct sim_key {
                                 // `word_value` whatever the range; NULL: there is none
     double word_value;
     sim_key_parse_fn parse; // CUSTOM
-    const char *unit;       // "" = none
+    const char *unit;       // NULL or "" = none
     const char *help;       // one line
 } sim_key;
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "sim/config/config.h"
 #include "sim/config/values.h"
 
 #include <criterion/criterion.h>
@@ -9,144 +8,6 @@
     size_t i = 0;                        \
     i < sizeof(cases) / sizeof *(cases); \
     i++
-
-Test(values, durations_are_exact_nanoseconds) {
-    const struct {
-        const char *text;
-        int64_t ns;
-    } cases[] = {
-        { "0", 0 },
-        { "0.0", 0 },
-        { "-0", 0 },
-        { "250ms", 250000000 },
-        { "0.1ms", 100000 },
-        { "1.5s", 1500000000 },
-        { "2h", INT64_C(7200000000000) },
-        { "3d", INT64_C(259200000000000) },
-        { "0.25m", INT64_C(15000000000) },
-        { "7us", 7000 },
-        { "9ns", 9 },
-        { "0.000000001s", 1 },
-        { "1.100000000000000000000000s", 1100000000 },
-        { "9223372036854775807ns", INT64_MAX },
-        { "0.123456789s", 123456789 },
-    };
-    for (EACH(cases)) {
-        int64_t ns = -1;
-        const char *hint = sim_parse_duration(cases[i].text, false, &ns);
-        cr_expect_null(hint, "%s: %s", cases[i].text, hint);
-        cr_expect_eq(ns, cases[i].ns, "%s gave %ld", cases[i].text, (long)ns);
-    }
-}
-
-Test(values, what_is_no_duration_is_refused) {
-    const char *const cases[] = { "",
-                                  "10",
-                                  "1.5",
-                                  "s",
-                                  "ms",
-                                  "-1s",
-                                  "1 s",
-                                  " 1s",
-                                  "1S",
-                                  "1sec",
-                                  "1e3s",
-                                  "0x1s",
-                                  ".5s",
-                                  "1.s",
-                                  "0.5ns",
-                                  "infs",
-                                  "nan",
-                                  "1.0000000001s",
-                                  "9223372036854775808ns",
-                                  "99999999999999999999s",
-                                  "106752d",
-                                  "+1s",
-                                  "1,5s" };
-    for (EACH(cases)) {
-        int64_t ns;
-        cr_expect_not_null(sim_parse_duration(cases[i], false, &ns), "%s", cases[i]);
-    }
-    int64_t ns;
-    cr_expect(!sim_parse_duration("10", true, &ns) && ns == 10000000, "a bare number may be milliseconds");
-}
-
-Test(values, sizes_are_exact_whole_numbers) {
-    const struct {
-        const char *text;
-        int64_t value;
-    } cases[] = {
-        { "0", 0 },
-        { "256", 256 },
-        { "-5", -5 },
-        { "2k", 2000 },
-        { "1.5k", 1500 },
-        { "3M", 3000000 },
-        { "2G", 2000000000 },
-        { "4Ki", 4096 },
-        { "0.5Mi", 524288 },
-        { "1Gi", 1073741824 },
-        { "2.0", 2 },
-        { "9223372036854775807", INT64_MAX },
-        { "-9223372036854775808", INT64_MIN },
-        { "9007199254740993", INT64_C(9007199254740993) },
-    };
-    for (EACH(cases)) {
-        int64_t value = -1;
-        const char *hint = sim_parse_size(cases[i].text, &value);
-        cr_expect_null(hint, "%s: %s", cases[i].text, hint);
-        cr_expect_eq(value, cases[i].value, "%s gave %ld", cases[i].text, (long)value);
-    }
-}
-
-Test(values, what_is_no_size_is_refused) {
-    const char *const cases[] = { "",
-                                  "k",
-                                  "1.5",
-                                  "1.0001k",
-                                  "1K",
-                                  "1kB",
-                                  "1 k",
-                                  "0x10",
-                                  "1e3",
-                                  "--1",
-                                  "1..",
-                                  "nan",
-                                  "ten",
-                                  "9223372036854775808",
-                                  "-9223372036854775809",
-                                  "9223372036854775808k" };
-    for (EACH(cases)) {
-        int64_t value;
-        cr_expect_not_null(sim_parse_size(cases[i], &value), "%s", cases[i]);
-    }
-}
-
-Test(values, reals_are_finite_decimal_numbers) {
-    double value;
-    cr_expect(!sim_parse_real("2.385", &value) && value == 2.385);
-    cr_expect(!sim_parse_real("-1e-3", &value) && value == -1e-3);
-    cr_expect(!sim_parse_real(".5", &value) && value == 0.5);
-    const char *const cases[] = { "", "inf", "nan", "0x1p3", "1e999", "1e", "1,5", " 1", "1 ", "one", "-" };
-    for (EACH(cases)) cr_expect_not_null(sim_parse_real(cases[i], &value), "%s", cases[i]);
-}
-
-static double parse_ms_key(const char *text) {
-    const sim_key key = { .name = "x_ms", .type = SIM_KEY_MS, .min = -HUGE_VAL, .max = HUGE_VAL };
-    double value = nan("");
-    char problem[200];
-    return sim_value_parse(&key, text, &value, problem, sizeof problem) ? value : nan("");
-}
-
-Test(values, milliseconds_take_a_bare_number_or_a_unit) {
-    cr_expect_eq(parse_ms_key("20"), 20);
-    cr_expect_eq(parse_ms_key("2.385"), 2.385);
-    cr_expect_eq(parse_ms_key("2.385ms"), 2.385);
-    cr_expect_eq(parse_ms_key("1.5s"), 1500);
-    cr_expect_eq(parse_ms_key("3us"), 0.003);
-    cr_expect_eq(parse_ms_key("1e-9"), 1e-9);
-    cr_expect(isnan(parse_ms_key("")) && isnan(parse_ms_key("fast")) && isnan(parse_ms_key("ms")));
-}
 
 Test(values, a_value_out_of_range_is_told_the_range) {
     const double max = HUGE_VAL;
@@ -182,10 +43,27 @@ Test(values, a_value_out_of_range_is_told_the_range) {
     }
 }
 
-Test(values, bounds_of_integers_are_exact_beyond_two_to_the_53) {
-    const sim_key key = { .type = SIM_KEY_INT, .min = 0, .max = 9007199254740992.0 };
-    int64_t value;
+static const char *parse_even(const char *text, void *out) {
+    *(int *)out = atoi(text);
+    return *(int *)out % 2 ? "an even number" : NULL;
+}
+
+Test(values, a_key_with_a_parser_of_its_own_passes_its_hint_on) {
+    const sim_key key = { .type = SIM_KEY_CUSTOM, .parse = parse_even };
+    int value = 0;
+    char problem[200] = "";
+    cr_expect(sim_value_parse(&key, "4", &value, problem, sizeof problem) && value == 4);
+    cr_expect_not(sim_value_parse(&key, "5", &value, problem, sizeof problem));
+    cr_expect_str_eq(problem, "\"5\" is not valid (an even number)");
+}
+
+Test(values, a_word_is_stored_as_its_value_whatever_the_range) {
+    const sim_key number = { .type = SIM_KEY_REAL, .min = 0, .max = 1, .word = "none", .word_value = -7 };
+    const sim_key count = { .type = SIM_KEY_INT, .min = 1, .max = 9, .word = "auto", .word_value = -1 };
+    double real = 0;
+    int64_t integer = 0;
     char problem[200];
-    cr_expect(sim_value_parse(&key, "9007199254740992", &value, problem, sizeof problem));
-    cr_expect_not(sim_value_parse(&key, "9007199254740993", &value, problem, sizeof problem));
+    cr_expect(sim_value_parse(&number, "none", &real, problem, sizeof problem) && real == -7);
+    cr_expect(sim_value_parse(&count, "auto", &integer, problem, sizeof problem) && integer == -1);
+    cr_expect_not(sim_value_parse(&count, "Auto", &integer, problem, sizeof problem));
 }

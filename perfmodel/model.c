@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Asking and learning. The inner loop of an estimate goes over the ranks once: it checks them and finds the one that
+// speaks for the load, without branches on the data.
+#include "perfmodel/model_internal.h"
+
+#include "perfmodel/metrics_check.h"
+
+#include <float.h>
+#include <math.h>
+
+// The load of an iteration: that of one rank, never a mixture.
+typedef struct iteration_load {
+    bool is_unsound; // some rank breaks a rule of fpm_metrics_validate
+    fpm_kind kind;   // FPM_EMPTY: no rank has work
+    fpm_load load;
+} iteration_load;
+
+static inline iteration_load find_load(const fpm_metrics *ranks, size_t n_ranks) {
+    iteration_load found = { .is_unsound = n_ranks == 0, .kind = FPM_EMPTY };
+    uint64_t most = 1; // a rank with work has a sum of 1 at least
+    const fpm_scheduled_requests *speaker = NULL;
+    for (size_t i = 0; i < n_ranks; i++) {
+        const fpm_scheduled_requests *s = &ranks[i].scheduled;
+        const uint64_t first = s->sum_prefill_tokens ? s->sum_prefill_tokens : s->num_decode_requests;
+        const uint64_t sum = first + s->sum_decode_kv_tokens; // prefill alone has no decode KV
+        found.is_unsound |= fpm_metrics_is_unsound(&ranks[i]);
+        speaker = sum >= most ? s : speaker; // the later of equals
+        most = sum >= most ? sum : most;
+    }
+    if (!speaker) return found;
+    found.kind = fpm_scheduled_kind(speaker);
+    found.load.x[0] = speaker->sum_prefill_tokens ? speaker->sum_prefill_tokens : speaker->num_decode_requests;
+    found.load.x[1] = speaker->sum_decode_kv_tokens;
+    return found;
+}
+
+static fpm_status refuse_result(double ms, fpm_error *error) {
+    return fpm_error_set(error, FPM_OUT_OF_RANGE, "the model gave %g ms for a pass", ms);
+}
+
+fpm_status fpm_model_estimate_ms(const fpm_model *model, const fpm_metrics *ranks, size_t n_ranks, double *ms,
+                                 bool *has_estimate, fpm_error *error) {
+    const iteration_load at = find_load(ranks, n_ranks);
+    *has_estimate = false;
+    if (at.is_unsound) return fpm_metrics_validate(ranks, n_ranks, error);
+    double result = 0.0;
+    if (at.kind == FPM_EMPTY) {
+        // nothing to do takes no time, whatever the estimator thinks
+    } else if (model->estimator) {
+        const fpm_status status = fpm_estimate_valid_ms(model->estimator, ranks, n_ranks, &result, error);
+        if (status) return status;
+        result *= fpm_correction_factor(&model->corrections[at.kind - FPM_PREFILL], at.load);
+    } else {
+        const fpm_fit *fit = &model->regressions[at.kind - FPM_PREFILL].fit;
+        if (!fit->is_ready) return FPM_OK;
+        result = fpm_fit_ms(fit, at.load);
+    }
+    if (!(result <= DBL_MAX)) return refuse_result(result, error);
+    *ms = result;
+    *has_estimate = true;
+    return FPM_OK;
+}
+
+// --- learning -----------------------------------------------------------------------------------------------------------
+
+// Largest measured time of the ranks in ms (possibly infinite by overflow), 0 when none was measured.
+static double observed_ms(const fpm_metrics *ranks, size_t n_ranks) {
+    double longest_s = 0.0;
+    for (size_t i = 0; i < n_ranks; i++) {
+        const double s = ranks[i].wall_time_s;
+        if (s > longest_s && s <= DBL_MAX) longest_s = s;
+    }
+    return longest_s * 1000.0;
+}
+
+static fpm_status learn_ratio(fpm_model *model, const fpm_iteration *iteration, const iteration_load *at,
+                              double observed, fpm_error *error) {
+    double native;
+    const fpm_status status =
+        fpm_estimate_valid_ms(model->estimator, iteration->ranks, iteration->n_ranks, &native, error);
+    if (status) return status;
+    if (!(native > 0.0) || !(observed <= DBL_MAX)) return FPM_OK;
+    const fpm_model_options *options = &model->options;
+    double ratio = observed / native;
+    if (!options->is_faster_unbounded && ratio < options->min_faster_correction_factor)
+        ratio = options->min_faster_correction_factor;
+    if (!options->is_slower_unbounded && ratio > options->max_slower_correction_factor)
+        ratio = options->max_slower_correction_factor;
+    if (!fpm_correction_learn(&model->corrections[at->kind - FPM_PREFILL], at->load, ratio))
+        return fpm_error_set(error, FPM_NO_MEMORY, "out of memory");
+    return FPM_OK;
+}
+
+static fpm_status learn(fpm_model *model, const fpm_iteration *iteration, fpm_error *error) {
+    const iteration_load at = find_load(iteration->ranks, iteration->n_ranks);
+    if (at.is_unsound) return fpm_metrics_validate(iteration->ranks, iteration->n_ranks, error);
+    if (at.kind == FPM_EMPTY) return FPM_OK;
+    const double observed = observed_ms(iteration->ranks, iteration->n_ranks);
+    if (!(observed > 0.0)) return FPM_OK;
+    if (model->estimator) return learn_ratio(model, iteration, &at, observed, error);
+    if (!fpm_regression_learn(&model->regressions[at.kind - FPM_PREFILL], at.load, observed))
+        return fpm_error_set(error, FPM_NO_MEMORY, "out of memory");
+    return FPM_OK;
+}
+
+fpm_status fpm_model_tune(fpm_model *model, const fpm_iteration *iterations, size_t n_iterations, fpm_error *error) {
+    fpm_status status = FPM_OK;
+    for (size_t i = 0; i < n_iterations && !status; i++) status = learn(model, &iterations[i], error);
+    // A fit depends on the retained samples alone, so one at the end equals one after every observation.
+    if (!model->estimator)
+        for (unsigned k = 0; k < FPM_N_KINDS; k++) fpm_regression_refit(&model->regressions[k]);
+    return status;
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The observations of a kind and when they are fitted; the fits themselves are in fit_linear.c and fit_hinge.c.
+#include "perfmodel/regression.h"
+
+#include "perfmodel/fit.h"
+
+#include <stdlib.h>
+
+#define HINGE_OBSERVATIONS 6 // a hinge has four parameters; with fewer samples than this a line is all one can tell
+
+void fpm_regression_init(fpm_regression *regression, fpm_kind kind, const fpm_model_options *options) {
+    *regression = (fpm_regression){ .min_observations = options->min_observations };
+    fpm_samples_init(&regression->samples, kind == FPM_PREFILL ? 1 : 2, NULL, options, false);
+}
+
+void fpm_regression_free(fpm_regression *regression) {
+    fpm_samples_free(&regression->samples);
+    fpm_sorted_list_free(&regression->loads);
+    free(regression->scratch);
+    regression->scratch = NULL;
+}
+
+static bool reserve_scratch(fpm_regression *regression, uint32_t n_samples) {
+    if (n_samples <= regression->scratch_samples) return true;
+    uint64_t wanted = regression->scratch_samples ? 2 * (uint64_t)regression->scratch_samples : 64;
+    if (wanted < n_samples) wanted = n_samples;
+    double *scratch = realloc(regression->scratch, wanted * FPM_FIT_SCRATCH * sizeof *scratch);
+    if (!scratch) return false;
+    regression->scratch = scratch;
+    regression->scratch_samples = wanted < UINT32_MAX ? (uint32_t)wanted : UINT32_MAX;
+    return true;
+}
+
+bool fpm_regression_copy(fpm_regression *copy, const fpm_regression *regression) {
+    *copy = *regression;
+    copy->scratch = NULL;
+    copy->scratch_samples = 0;
+    copy->loads = (fpm_sorted_list){ 0 };
+    if (!fpm_samples_copy(&copy->samples, &regression->samples)) return false;
+    if (fpm_sorted_list_copy(&copy->loads, &regression->loads) && reserve_scratch(copy, regression->scratch_samples))
+        return true;
+    fpm_regression_free(copy);
+    return false;
+}
+
+bool fpm_regression_learn(fpm_regression *regression, fpm_load load, double observed_ms) {
+    fpm_samples *samples = &regression->samples;
+    const bool has_knots = samples->grid.n_axes == 1;
+    if (!reserve_scratch(regression, samples->n + 1)) return false;
+    if (has_knots && !fpm_sorted_list_reserve(&regression->loads)) return false;
+    fpm_samples_change change;
+    if (!fpm_samples_insert(samples, load, observed_ms, &change)) return false;
+    if (has_knots) {
+        if (change.is_evicted) fpm_sorted_list_remove(&regression->loads, (double)change.evicted_load.x[0]);
+        fpm_sorted_list_insert(&regression->loads, (double)load.x[0]);
+    }
+    regression->is_stale = true;
+    return true;
+}
+
+// The retained samples in the order of insertion, in which all sums run.
+static fpm_observations gather(fpm_regression *regression) {
+    const fpm_samples *samples = &regression->samples;
+    const size_t stride = regression->scratch_samples;
+    double *x = regression->scratch, *x2 = x + stride, *ms = x2 + stride;
+    size_t n = 0;
+    for (uint32_t slot = samples->oldest; slot != FPM_NONE; slot = samples->slots[slot].newer, n++) {
+        x[n] = (double)samples->slots[slot].load.x[0];
+        x2[n] = (double)samples->slots[slot].load.x[1];
+        ms[n] = samples->slots[slot].value;
+    }
+    return (fpm_observations){
+        .n = n, .n_axes = samples->grid.n_axes, .x = { x, x2 }, .ms = ms, .scratch = ms + stride, .stride = stride
+    };
+}
+
+void fpm_regression_refit(fpm_regression *regression) {
+    if (!regression->is_stale) return;
+    regression->is_stale = false;
+    regression->fit = (fpm_fit){ 0 };
+    const uint64_t n = regression->samples.n;
+    if (n < regression->min_observations) return;
+    const fpm_observations seen = gather(regression);
+    if (seen.n_axes == 1 && n >= HINGE_OBSERVATIONS && fpm_fit_hinge(&seen, &regression->loads, &regression->fit))
+        return;
+    fpm_fit_linear(&seen, &regression->fit);
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// What stands in a KV block, as an identity: two blocks are interchangeable exactly when their tokens and everything in front of them are
+// equal. A prompt is seen as runs of tokens of one content (simulation-semantics.md 1.2); the room above supplies them, so that the engine
+// need not know where requests come from.
+#ifndef SIM_ENGINE_CONTENT_H
+#define SIM_ENGINE_CONTENT_H
+
+#include <stdint.h>
+
+typedef struct sim_content_run {
+    uint64_t kind;      // name space of `id`; SIM_CONTENT_KIND_GENERATED is the engine's own
+    uint64_t id;        // equal kind and id: equal tokens
+    uint32_t end_token; // first token of the prompt after the run
+} sim_content_run;
+#define SIM_CONTENT_KIND_GENERATED UINT64_MAX
+
+typedef struct sim_content_source {
+    const void *self;
+    // The run that holds `token` (< the request's input tokens). Thread-safe, O(1).
+    sim_content_run (*run_at)(const void *self, uint32_t request, uint32_t token);
+} sim_content_source;
+
+// Identity of the block that holds tokens [begin, end) of a request's sequence (prompt, then its own generated tokens), given the identity
+// of the block before it (0 for the first). XXH3-64 over the parent and the runs; chained, so it also fixes the place.
+uint64_t sim_block_identity(const sim_content_source *source, uint32_t request, uint32_t input_tokens, uint64_t parent,
+                            uint32_t begin, uint32_t end);
+
+#endif

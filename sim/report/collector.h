@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The observer of a run: one record per request, one histogram of token gaps, counters. What is asked for beyond that (the FPM log, a progress
+// bar) hangs on it. Memory: 56 bytes a request; nothing grows with simulated tokens or passes.
+#ifndef SIM_REPORT_COLLECTOR_H
+#define SIM_REPORT_COLLECTOR_H
+
+#include <signal.h>
+
+#include "sim/cluster/cluster.h"
+#include "sim/report/gap_histogram.h"
+
+typedef enum sim_request_status {
+    SIM_REQUEST_PENDING, // never arrived
+    SIM_REQUEST_OPEN,    // arrived, not finished: incomplete at the end of the run
+    SIM_REQUEST_COMPLETED,
+    SIM_REQUEST_REJECTED
+} sim_request_status;
+
+typedef struct sim_request_record {
+    int64_t arrival_ns;
+    int64_t first_token_ns;  // valid from n_output_tokens >= 1 on
+    int64_t second_token_ns; // valid from n_output_tokens >= 2 on
+    int64_t finish_ns;       // last token, end of prefill without output, or rejection
+    uint32_t worker;
+    uint32_t cached_tokens; // at the first admission
+    uint32_t n_output_tokens;
+    uint32_t n_preemptions;
+    uint8_t status; // sim_request_status
+    bool was_admitted;
+} sim_request_record;
+
+struct sim_fpm_log;
+struct sim_progress;
+
+typedef struct sim_collector {
+    sim_request_record *records; // by request
+    size_t n_records;
+    sim_gap_histogram *gaps;
+    uint64_t n_passes, n_preemptions;
+    uint64_t rejected[SIM_REJECT_REASONS];
+    uint64_t n_arrived, n_completed, n_rejected;
+    int64_t first_arrival_ns, last_terminal_ns;
+    // warm-up: requests below this index and arrivals before this time are not measured
+    int64_t warmup_ns;
+    uint64_t warmup_requests;
+    int64_t
+        gaps_from_ns; // gaps emitted before are not measured; SIM_TIME_NEVER until the warm-up requests have arrived
+    struct sim_fpm_log *fpm_log;          // may be NULL; not owned
+    struct sim_progress *progress;        // may be NULL; not owned
+    const volatile sig_atomic_t *stopped; // signal that asks to stop, 0 = none; may be NULL
+    uint32_t n_ticks;
+    sim_observer observer;
+} sim_collector;
+
+sim_status sim_collector_init(sim_collector *collector, size_t n_requests, int64_t warmup_ns, uint64_t warmup_requests,
+                              sim_error *error);
+void sim_collector_clear(sim_collector *collector);
+
+// Does the request count in the latency statistics?
+bool sim_collector_is_measured(const sim_collector *collector, size_t request);
+
+#endif
