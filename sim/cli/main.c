@@ -13,6 +13,7 @@
 static const sim_command *const commands[] = {
     &sim_cmd_replay,
     &sim_cmd_estimate,
+    &sim_cmd_trace,
     &sim_cmd_list,
     &sim_cmd_check,
 };

@@ -20,10 +20,21 @@ void sim_csv_row_clear(sim_csv_row *row) {
     *row = (sim_csv_row){ 0 };
 }
 
-static size_t count_quotes(const char *text, size_t n_bytes) {
-    size_t n = 0;
-    for (const char *at = text, *end = text + n_bytes; (at = memchr(at, '"', (size_t)(end - at))); at++) n++;
-    return n;
+// Does the text, which begins inside a quoted field or not, end inside one? Only a quote at the start of a field opens one.
+static bool ends_in_quotes(const char *text, size_t n_bytes, bool is_open) {
+    bool is_start = !is_open;
+    for (size_t i = 0; i < n_bytes; i++) {
+        if (!is_open) {
+            is_open = is_start && text[i] == '"';
+            is_start = text[i] == ',';
+        } else if (text[i] == '"') {
+            if (i + 1 < n_bytes && text[i + 1] == '"')
+                i++;
+            else
+                is_open = false;
+        }
+    }
+    return is_open;
 }
 
 static bool append(sim_csv_row *row, size_t *n_joined, const char *text, size_t n_bytes) {
@@ -35,7 +46,7 @@ static bool append(sim_csv_row *row, size_t *n_joined, const char *text, size_t 
     return true;
 }
 
-// Inside quotes every quote is doubled, so a record is whole as soon as its quotes are even in number.
+// A record whose first line ends inside quotes goes on until they close.
 static const char *join_lines(sim_csv_row *row, const fpm_line *first, fpm_line_reader *lines, size_t *n_joined,
                               fpm_status *status, fpm_error *error) {
     *n_joined = 0;
@@ -48,7 +59,7 @@ static const char *join_lines(sim_csv_row *row, const fpm_line *first, fpm_line_
         if (*status) return error->message;
         if (!has_line || *n_joined + line.n_bytes > RECORD_LIMIT_BYTES) return "a quoted field has no end";
         if (!append(row, n_joined, "\n", 1) || !append(row, n_joined, line.text, line.n_bytes)) return no_memory;
-        if (count_quotes(line.text, line.n_bytes) % 2) is_open = false;
+        is_open = ends_in_quotes(line.text, line.n_bytes, true);
     }
     return NULL;
 }
@@ -107,11 +118,10 @@ static const char *split(sim_csv_row *row, const char *text, size_t n_bytes, boo
 const char *sim_csv_row_read(sim_csv_row *row, const fpm_line *first, fpm_line_reader *lines, fpm_status *status,
                              fpm_error *error) {
     *status = FPM_OK;
-    size_t n_quotes = count_quotes(first->text, first->n_bytes);
-    if (n_quotes == 0) return split(row, first->text, first->n_bytes, false);
     const char *text = first->text;
     size_t n_bytes = first->n_bytes;
-    if (n_quotes % 2) {
+    if (!memchr(text, '"', n_bytes)) return split(row, text, n_bytes, false);
+    if (ends_in_quotes(text, n_bytes, false)) {
         const char *complaint = join_lines(row, first, lines, &n_bytes, status, error);
         if (complaint) return complaint;
         text = row->joined;

@@ -9,16 +9,9 @@
 #include <string.h>
 
 #include "perfmodel/json_scanner.h"
+#include "tests/support/dice.h"
 
 enum { CAPACITY = 64, ROUNDS = 200000 };
-
-static uint64_t state = 20261130;
-static uint64_t dice(uint64_t n) { // splitmix64
-    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return (z ^ z >> 31) % n;
-}
 
 static bool read_naive(fpm_json *json, uint64_t *values, size_t *n) {
     bool is_first = true;

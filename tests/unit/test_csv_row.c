@@ -49,6 +49,7 @@ Test(csv_row, fields_are_cut_by_rfc_4180) {
         { "\"a\"b,c\nd\n", "!/d/" },
         { "\"a\" ,c\nd\n", "!/d/" },
         { "\"a,c\nd\n", "!/" },
+        { "a\"b,c\nd\n", "!/d/" },
         { "a,\"b\n", "!/" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
