@@ -95,8 +95,9 @@ static sim_status make_workers(sim_cluster *cluster, sim_error *error) {
     for (uint32_t i = 0; i < n; i++) {
         worker *w = &cluster->workers[i];
         snprintf(w->id, sizeof w->id, "%u", i);
-        sim_status status = sim_engine_new(&w->engine, cluster->parts.engine, cluster->parts.kv_cache,
-                                           &cluster->content, &cluster->events, error);
+        sim_status status =
+            sim_engine_new(&w->engine, cluster->parts.engine, cluster->parts.kv_cache, &cluster->content,
+                           &cluster->events, cluster->parts.observer->on_pass != NULL, error);
         if (status) return status;
         cluster->n_workers++;
     }
@@ -155,8 +156,9 @@ static sim_status end_pass(sim_cluster *cluster, uint32_t index, int64_t now_ns,
     w->is_busy = false;
     w->stats.n_passes++;
     w->stats.busy_ns += now_ns - w->pass_start_ns;
-    sim_engine_complete(w->engine, now_ns);
     touch(cluster, index);
+    sim_status status = sim_engine_complete(w->engine, now_ns, error);
+    if (status || !observer->on_pass) return status;
     return observer->on_pass(observer->self, &record, error);
 }
 
