@@ -98,6 +98,8 @@ static sim_status make_workers(sim_cluster *cluster, sim_error *error) {
     for (uint32_t i = 0; i < n; i++) {
         worker *w = &cluster->workers[i];
         snprintf(w->id, sizeof w->id, "%u", i);
+        w->pass.metrics = fpm_metrics_idle();
+        w->pass.metrics.worker_id = w->id;
         sim_status status =
             sim_engine_new(&w->engine, cluster->parts.engine, cluster->parts.kv_cache, &cluster->content,
                            &cluster->events, cluster->parts.observer->on_pass != NULL, error);
@@ -244,7 +246,6 @@ static sim_status start_pass(sim_cluster *cluster, uint32_t index, int64_t now_n
     if (w->is_busy) return SIM_OK;
     sim_status status = begin_pass(cluster, w, now_ns, error);
     if (status || !w->is_busy) return status;
-    w->pass.metrics.worker_id = w->id;
     w->pass.metrics.counter_id = w->stats.n_passes;
     if (!sim_event_queue_push(cluster->queue, (sim_event){ w->pass_end_ns, SIM_PHASE_PASS_END, index }))
         return sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory");

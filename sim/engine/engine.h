@@ -83,7 +83,8 @@ sim_status sim_engine_enqueue(sim_engine *engine, uint32_t request, uint32_t inp
 bool sim_engine_has_work(const sim_engine *engine); // waiting or running requests
 
 typedef struct sim_pass {
-    fpm_metrics metrics;     // worker_id, dp_rank, counter_id and wall time are the caller's
+    // `scheduled`, `moments` and, for a log, `queued` are written by each pass; the rest is the caller's, who begins with fpm_metrics_idle().
+    fpm_metrics metrics;
     uint32_t n_items;        // requests that compute something in this pass
     bool has_queue_overflow; // queued sums beyond 32 bits: cannot be logged
 } sim_pass;

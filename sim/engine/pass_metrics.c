@@ -65,6 +65,33 @@ static void describe_in_full(const sim_engine *engine, const pass_sums *sums, si
     describe_queue(engine, pass);
 }
 
+// The batch alone, as most passes are.
+static void describe_batch(const sim_engine *engine, sim_pass *pass) {
+    pass->n_items = engine->batch.n_members;
+    pass->metrics.scheduled = (fpm_scheduled_requests){
+        .num_decode_requests = (uint32_t)engine->batch.contexts.count,
+        .sum_decode_kv_tokens = (uint32_t)engine->batch.contexts.sum,
+    };
+    pass->metrics.moments = (fpm_moments){ .is_present = true };
+}
+
+static void describe_items(const pass_sums *sums, sim_pass *pass) {
+    pass->n_items = sums->n_items;
+    pass->metrics.scheduled = (fpm_scheduled_requests){
+        .num_prefill_requests = (uint32_t)sums->prefill_lengths.count,
+        .sum_prefill_tokens = (uint32_t)sums->prefill_tokens,
+        .sum_prefill_kv_tokens = (uint32_t)sums->prefill_kv_tokens,
+        .num_decode_requests = (uint32_t)sums->decode_contexts.count,
+        .sum_decode_kv_tokens = (uint32_t)sums->decode_contexts.sum,
+    };
+    pass->metrics.moments = (fpm_moments){
+        .sum_prefill_attention = sums->attention,
+        .max_context_tokens = sums->max_context,
+        .num_finished_prompts = sums->n_finished_prompts,
+        .is_present = true,
+    };
+}
+
 sim_status sim_pass_describe(const sim_engine *engine, sim_pass *pass, sim_error *error) {
     pass_sums sums = { .n_items = engine->batch.n_members, .decode_contexts = engine->batch.contexts };
     for (uint32_t i = 0; i < engine->items.n; i++) {
@@ -75,20 +102,10 @@ sim_status sim_pass_describe(const sim_engine *engine, sim_pass *pass, sim_error
         return sim_error_set(error, SIM_INTERNAL, NULL, 0,
                              "the KV tokens of one pass exceed 2^32-1, the range of ForwardPassMetrics "
                              "(lower engine.max_num_seqs)");
-    *pass = (sim_pass){ .metrics = fpm_metrics_idle(), .n_items = sums.n_items };
-    pass->metrics.scheduled = (fpm_scheduled_requests){
-        .num_prefill_requests = (uint32_t)sums.prefill_lengths.count,
-        .sum_prefill_tokens = (uint32_t)sums.prefill_tokens,
-        .sum_prefill_kv_tokens = (uint32_t)sums.prefill_kv_tokens,
-        .num_decode_requests = (uint32_t)sums.decode_contexts.count,
-        .sum_decode_kv_tokens = (uint32_t)sums.decode_contexts.sum,
-    };
-    pass->metrics.moments = (fpm_moments){
-        .sum_prefill_attention = sums.attention,
-        .max_context_tokens = sums.max_context,
-        .num_finished_prompts = sums.n_finished_prompts,
-        .is_present = true,
-    };
+    if (engine->items.n == 0)
+        describe_batch(engine, pass);
+    else
+        describe_items(&sums, pass);
     if (engine->wants_variances) describe_in_full(engine, &sums, pass);
     return SIM_OK;
 }

@@ -79,6 +79,7 @@ static inline void probe_init(probe *p, int64_t n_blocks) {
                     probe_finished },
     };
     p->content = (sim_content_source){ p, probe_run_at };
+    p->pass.metrics = fpm_metrics_idle();
 }
 
 static inline void probe_enqueue(probe *p, uint32_t request, uint32_t input_tokens, uint32_t output_tokens) {
