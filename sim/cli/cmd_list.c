@@ -14,6 +14,13 @@ typedef struct listing {
     bool (*fill_json)(cJSON *array); // false: no memory
 } listing;
 
+static cJSON *add_object(cJSON *array) {
+    cJSON *object = cJSON_CreateObject();
+    if (cJSON_AddItemToArray(array, object)) return object;
+    cJSON_Delete(object);
+    return NULL;
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // keys
 // ---------------------------------------------------------------------------------------------------------------------
@@ -24,12 +31,8 @@ static bool add_key(cJSON *array, const sim_key_table *table, const sim_key *key
     char name[128], range[256];
     snprintf(name, sizeof name, "%s.%s", table->section, key->name);
     sim_key_range(key, range, sizeof range);
-    cJSON *object = cJSON_CreateObject();
-    if (!cJSON_AddItemToArray(array, object)) {
-        cJSON_Delete(object);
-        return false;
-    }
-    return cJSON_AddStringToObject(object, "key", name) &&
+    cJSON *object = add_object(array);
+    return object && cJSON_AddStringToObject(object, "key", name) &&
            cJSON_AddStringToObject(object, "type", sim_key_type_name(key->type)) &&
            cJSON_AddStringToObject(object, "default", key->default_text) &&
            cJSON_AddStringToObject(object, "unit", key->unit ? key->unit : "") &&
@@ -46,11 +49,33 @@ static bool fill_keys(cJSON *array) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
+// formats
+// ---------------------------------------------------------------------------------------------------------------------
+
+static bool print_formats(FILE *out) {
+    bool is_well = true;
+    for (size_t i = 0; sim_trace_format_names[i]; i++)
+        is_well = fprintf(out, "%-12s %s\n", sim_trace_format_names[i], sim_trace_format_looks(i)) >= 0 && is_well;
+    return is_well;
+}
+
+static bool fill_formats(cJSON *array) {
+    for (size_t i = 0; sim_trace_format_names[i]; i++) {
+        cJSON *object = add_object(array);
+        if (!object || !cJSON_AddStringToObject(object, "format", sim_trace_format_names[i]) ||
+            !cJSON_AddStringToObject(object, "help", sim_trace_format_looks(i)))
+            return false;
+    }
+    return true;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
 // The command
 // ---------------------------------------------------------------------------------------------------------------------
 
 static const listing listings[] = {
     { "keys", print_keys, fill_keys },
+    { "formats", print_formats, fill_formats },
 };
 enum { N_LISTINGS = sizeof listings / sizeof *listings };
 
@@ -90,9 +115,10 @@ static sim_status run(const sim_cli *cli, sim_error *error) {
 
 const sim_command sim_cmd_list = {
     .name = "list",
-    .synopsis = "keys",
+    .synopsis = "keys|formats",
     .help = "print what is built in",
-    .details = "keys: every key of the configuration with its type, default, unit, values and meaning.\n",
+    .details = "keys: every key of the configuration with its type, default, unit, values and meaning.\n"
+               "formats: the trace formats that [workload] format takes.\n",
     .options = SIM_OPT_FORMAT,
     .min_arguments = 1,
     .max_arguments = 1,

@@ -9,13 +9,12 @@
 
 enum { COMMENT_COLUMN = 44, MAX_COLUMNS = 130, MAX_ROW_BYTES = 512 };
 
-// What stands behind a value: its help, and what else it could be.
+// What stands behind a value: its help, and its unit or what else it could be. Bounds are left to `list keys`.
 static void describe(const sim_key *key, char *text, size_t n) {
-    char range[200];
-    sim_key_range(key, range, sizeof range);
-    const bool has_range = *range != '\0', has_unit = key->unit && *key->unit;
-    snprintf(text, n, "%s%s%s%s%s%s", key->help, has_range || has_unit ? " (" : "", has_unit ? key->unit : "",
-             has_range && has_unit ? "; " : "", range, has_range || has_unit ? ")" : "");
+    char more[200] = "";
+    if (key->type == SIM_KEY_CHOICE) sim_key_range(key, more, sizeof more);
+    if (!*more && key->unit) snprintf(more, sizeof more, "%s", key->unit);
+    snprintf(text, n, "%s%s%s%s", key->help, *more ? " (" : "", more, *more ? ")" : "");
 }
 
 static bool write_key(const sim_key *key, const char *value, size_t name_width, FILE *out) {

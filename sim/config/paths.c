@@ -7,12 +7,13 @@
 #include <string.h>
 
 static char *join(const char *directory, size_t n_directory, const char *path) {
-    char *joined = malloc(n_directory + strlen(path) + 2);
+    const size_t n_path = strlen(path) + 1; // with its end
+    char *joined = malloc(n_directory + 1 + n_path);
     if (!joined) return NULL;
     memcpy(joined, directory, n_directory);
     size_t at = n_directory;
     if (at && joined[at - 1] != '/') joined[at++] = '/';
-    strcpy(joined + at, path);
+    memcpy(joined + at, path, n_path);
     return joined;
 }
 

@@ -16,7 +16,14 @@ typedef struct report {
     size_t n;
 } report;
 
+// Comments in the manner of other dialects end up in the value.
+static const char *comment_hint(const char *text) {
+    if (strstr(text, " #")) return "a comment behind a value begins with ;";
+    return strchr(text, ';') ? "a comment needs a blank in front of ;" : NULL;
+}
+
 static bool fail(report problem, const char *text, const char *what, const char *hint) {
+    if (comment_hint(text)) hint = comment_hint(text);
     if (*text == '\0') {
         snprintf(problem.text, problem.n, "a value is missing (%s)", hint);
     } else {

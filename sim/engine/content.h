@@ -14,12 +14,23 @@ typedef struct sim_content_run {
     uint32_t end_token; // first token of the prompt after the run
 } sim_content_run;
 #define SIM_CONTENT_KIND_GENERATED UINT64_MAX
+#define SIM_CONTENT_KIND_MIXED (UINT64_MAX - 1)
 
 typedef struct sim_content_source {
     const void *self;
     // The run that holds `token` (< the request's input tokens). Thread-safe, O(1).
     sim_content_run (*run_at)(const void *self, uint32_t request, uint32_t token);
 } sim_content_source;
+
+// What stands in blocks [block, ...) of a request's sequence (prompt, then its own generated tokens): the content of block `block` and how many
+// blocks from there on, at most `max_blocks`, are full of that same content. A block with several contents has the kind SIM_CONTENT_KIND_MIXED, a
+// hash of its pieces as id, and stands alone. Blocks behind equal prefixes are equal exactly when kind and id are.
+typedef struct sim_block_run {
+    uint64_t kind, id;
+    uint32_t n_blocks;
+} sim_block_run;
+sim_block_run sim_content_blocks(const sim_content_source *source, uint32_t request, uint32_t input_tokens,
+                                 uint32_t block_size, uint32_t block, uint32_t max_blocks);
 
 // Identity of the block that holds tokens [begin, end) of a request's sequence (prompt, then its own generated tokens), given the identity
 // of the block before it (0 for the first). XXH3-64 over the parent and the runs; chained, so it also fixes the place.

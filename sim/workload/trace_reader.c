@@ -28,6 +28,11 @@ const char *const sim_trace_format_names[] = { "auto", "mooncake", "azure", NULL
 static_assert(sizeof sim_trace_format_names / sizeof *sim_trace_format_names == N_FORMATS + 1,
               "names and formats are one list");
 
+const char *sim_trace_format_looks(size_t index) {
+    assert(index < N_FORMATS);
+    return formats[index] ? formats[index]->looks_like : "whichever of these the first record shows";
+}
+
 // First sizes of the arrays: large enough to be mappings of their own, which grow without copying and of which untouched pages cost nothing.
 enum { FIRST_REQUESTS = 1 << 14, FIRST_IDS = 1 << 17 };
 

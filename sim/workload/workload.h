@@ -60,8 +60,10 @@ typedef struct sim_workload_config {
     int64_t prefix_groups;
 } sim_workload_config;
 
-extern const sim_key_table sim_workload_keys;        // section [workload]
-extern const char *const sim_trace_format_names[];   // "auto", "mooncake", "azure", NULL
+extern const sim_key_table sim_workload_keys;      // section [workload]
+extern const char *const sim_trace_format_names[]; // "auto", "mooncake", "azure", NULL
+// What a file of that format holds, in one line for people (`list formats`). `index` is one of sim_trace_format_names.
+const char *sim_trace_format_looks(size_t index);
 extern const char *const sim_block_rounding_names[]; // of sim_block_rounding, NULL-terminated
 extern const char *const sim_time_unit_names[];      // of sim_time_unit, NULL-terminated
 

@@ -18,11 +18,11 @@ Test(config_dump, the_whole_configuration_is_printed_with_units_and_help) {
     cr_expect_str_eq(
         text, "; one worker\n"
               "[engine]\n"
-              "chunked_prefill = true                      ; split long prompts (true | false)\n"
-              "max_num_seqs    = 1.5k                      ; running at most (requests; 1 to 4294967295)\n"
-              "num_blocks      = auto                      ; pool of one rank (blocks; auto, or 1 or more)\n"
-              "fraction        = 0.9                       ; share of memory (above 0, at most 1)\n"
-              "interval        = 0s                        ; between samples (0 to 1h)\n"
+              "chunked_prefill = true                      ; split long prompts\n"
+              "max_num_seqs    = 1.5k                      ; running at most (requests)\n"
+              "num_blocks      = auto                      ; pool of one rank (blocks)\n"
+              "fraction        = 0.9                       ; share of memory\n"
+              "interval        = 0s                        ; between samples\n"
               "preemption      = lifo                      ; who goes first (lifo | fifo)\n"
               "mode            =                           ; when it is asked (empty | timestamps | concurrency)\n"
               "ratio           = 1/2                       ; two numbers\n"
@@ -31,7 +31,7 @@ Test(config_dump, the_whole_configuration_is_printed_with_units_and_help) {
               "[prefill.trace]\n"
               "path       =                                ; the trace\n"
               "title      =                                ; for the report\n"
-              "prefill_ms =                                ; cost of a prefill pass (ms; empty, or 0 to 1000000000)\n");
+              "prefill_ms =                                ; cost of a prefill pass (ms)\n");
     free(text);
     sim_config_free(config);
 }

@@ -57,6 +57,16 @@ Test(values, a_key_with_a_parser_of_its_own_passes_its_hint_on) {
     cr_expect_str_eq(problem, "\"5\" is not valid (an even number)");
 }
 
+Test(values, a_comment_in_the_manner_of_another_dialect_is_explained) {
+    const sim_key key = { .type = SIM_KEY_INT };
+    int64_t value;
+    char problem[200] = "";
+    cr_expect_not(sim_value_parse(&key, "3 # three", &value, problem, sizeof problem));
+    cr_expect_str_eq(problem, "\"3 # three\" is not a whole number (a comment behind a value begins with ;)");
+    cr_expect_not(sim_value_parse(&key, "3; three", &value, problem, sizeof problem));
+    cr_expect_str_eq(problem, "\"3; three\" is not a whole number (a comment needs a blank in front of ;)");
+}
+
 Test(values, a_word_is_stored_as_its_value_whatever_the_range) {
     const sim_key number = { .type = SIM_KEY_REAL, .min = 0, .max = 1, .word = "none", .word_value = -7 };
     const sim_key count = { .type = SIM_KEY_INT, .min = 1, .max = 9, .word = "auto", .word_value = -1 };
