@@ -13,21 +13,31 @@ void fpm_correction_init(fpm_correction *correction, fpm_kind kind, const fpm_mo
 
 static bool is_usable(double ratio) { return ratio > 0.0 && ratio <= DBL_MAX; }
 
-// Median of the finite positive ratios, mean of the middle two; 1 where there are none. *has_one says which.
+// Median of values[first..end), mean of the middle two. With an odd number both are the same value, whose mean with itself
+// is exact; no branch on what is a coin toss.
+static inline double median_of(const double *values, uint32_t first, uint32_t end) {
+    const double lower = values[(first + end - 1) / 2], upper = values[(first + end) / 2];
+    const double mean = (lower + upper) / 2.0;
+    return mean <= DBL_MAX ? mean : lower / 2.0 + upper / 2.0;
+}
+
+// Median of the finite positive ratios; 1 where there are none. *has_one says which.
 static double median(const fpm_sorted_list *sorted, bool *has_one) {
     uint32_t first = 0, end = sorted->n;
     while (first < end && !is_usable(sorted->values[first])) first++;
     while (end > first && !is_usable(sorted->values[end - 1])) end--;
     *has_one = end > first;
-    if (!*has_one) return 1.0;
-    const uint32_t middle = first + (end - first) / 2;
-    const double upper = sorted->values[middle];
-    return (end - first) % 2 ? upper : (sorted->values[middle - 1] + upper) / 2.0;
+    return *has_one ? median_of(sorted->values, first, end) : 1.0;
 }
 
-static void update_median(fpm_bucket *bucket) {
+static inline void update_median(fpm_bucket *bucket) {
+    const double *values = bucket->sorted.values;
+    const uint32_t n = bucket->sorted.n;
     bool has_one;
-    bucket->median = median(&bucket->sorted, &has_one);
+    if (n > 0 && values[0] > 0.0 && values[n - 1] <= DBL_MAX)
+        bucket->median = median_of(values, 0, n);
+    else
+        bucket->median = median(&bucket->sorted, &has_one);
 }
 
 bool fpm_correction_learn(fpm_correction *correction, fpm_load load, double ratio) {
@@ -49,8 +59,9 @@ uint64_t fpm_correction_ready_buckets(const fpm_correction *correction) {
 void fpm_correction_collect(const fpm_correction *correction, fpm_factors *factors) {
     const fpm_samples *samples = &correction->samples;
     if (!fpm_correction_is_ready(correction)) return;
-    for (uint32_t slot = samples->oldest; slot != FPM_NONE; slot = samples->slots[slot].newer) {
-        const fpm_bucket *bucket = &samples->buckets[samples->slots[slot].bucket];
+    for (uint32_t slot = fpm_samples_oldest(samples); slot; slot = samples->slots[slot].newer) {
+        const uint64_t key = fpm_grid_key(&samples->grid, samples->slots[slot].load);
+        const fpm_bucket *bucket = &samples->buckets[fpm_samples_find(samples, key)];
         bool has_one = false;
         if (bucket->oldest != slot) continue;
         const double factor = median(&bucket->sorted, &has_one);

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "perfmodel/estimator_internal.h"
+
 #include "perfmodel/metrics_check.h"
 
-#include <float.h>
-#include <stdatomic.h>
 #include <stdlib.h>
-
-struct fpm_estimator {
-    const fpm_estimator_ops *ops;
-    void *state;
-    atomic_size_t n_owners;
-};
 
 static void free_state(const fpm_estimator_ops *ops, void *state) {
     if (ops->free_state) ops->free_state(state);
@@ -41,20 +35,17 @@ void fpm_estimator_free(fpm_estimator *estimator) {
 
 const char *fpm_estimator_name(const fpm_estimator *estimator) { return estimator->ops->name; }
 
-static fpm_status refuse_estimate(const fpm_estimator *estimator, double ms, fpm_error *error) {
+fpm_status fpm_estimator_refuse(const fpm_estimator *estimator, double ms, fpm_error *error) {
     return fpm_error_set(error, FPM_OUT_OF_RANGE, "the %s estimator gave %g ms for a pass", estimator->ops->name, ms);
 }
 
 fpm_status fpm_estimate_valid_ms(const fpm_estimator *estimator, const fpm_metrics *ranks, size_t n_ranks, double *ms,
                                  fpm_error *error) {
-    const fpm_status status = estimator->ops->estimate_ms(estimator->state, ranks, n_ranks, ms, error);
-    if (status) return status;
-    if (!(*ms >= 0.0 && *ms <= DBL_MAX)) return refuse_estimate(estimator, *ms, error);
-    return FPM_OK;
+    return fpm_estimator_ask(estimator, ranks, n_ranks, ms, error);
 }
 
 fpm_status fpm_estimate_ms(const fpm_estimator *estimator, const fpm_metrics *ranks, size_t n_ranks, double *ms,
                            fpm_error *error) {
     if (fpm_metrics_any_unsound(ranks, n_ranks)) return fpm_metrics_validate(ranks, n_ranks, error);
-    return fpm_estimate_valid_ms(estimator, ranks, n_ranks, ms, error);
+    return fpm_estimator_ask(estimator, ranks, n_ranks, ms, error);
 }

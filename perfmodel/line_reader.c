@@ -15,6 +15,7 @@
 #include <zstd.h>
 
 enum {
+    MAGIC_BYTES = 4,         // that tell the encoding
     RAW_BYTES = 64 * 1024,   // compressed input read at once
     FIRST_BYTES = 128 * 1024 // first size of the text buffer: a few hundred rows of a usual trace
 };
@@ -170,9 +171,9 @@ static bool is_zstd(const unsigned char *raw, size_t n) {
 
 // Read the first raw bytes and choose the decoder.
 static fpm_status begin_decoding(fpm_line_reader *reader) {
-    while (reader->raw_end < 4 && !reader->source_is_empty) {
+    while (reader->raw_end < MAGIC_BYTES && !reader->source_is_empty) {
         size_t n;
-        fpm_status status = read_source(reader, reader->raw + reader->raw_end, RAW_BYTES - reader->raw_end, &n);
+        fpm_status status = read_source(reader, reader->raw + reader->raw_end, MAGIC_BYTES - reader->raw_end, &n);
         if (status) return status;
         reader->raw_end += n;
     }

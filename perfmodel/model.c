@@ -4,6 +4,7 @@
 // speaks for the load, without branches on the data.
 #include "perfmodel/model_internal.h"
 
+#include "perfmodel/estimator_internal.h"
 #include "perfmodel/metrics_check.h"
 
 #include <float.h>
@@ -48,7 +49,7 @@ fpm_status fpm_model_estimate_ms(const fpm_model *model, const fpm_metrics *rank
     if (at.kind == FPM_EMPTY) {
         // nothing to do takes no time, whatever the estimator thinks
     } else if (model->estimator) {
-        const fpm_status status = fpm_estimate_valid_ms(model->estimator, ranks, n_ranks, &result, error);
+        const fpm_status status = fpm_estimator_ask(model->estimator, ranks, n_ranks, &result, error);
         if (status) return status;
         result *= fpm_correction_factor(&model->corrections[at.kind - FPM_PREFILL], at.load);
     } else {
@@ -65,20 +66,19 @@ fpm_status fpm_model_estimate_ms(const fpm_model *model, const fpm_metrics *rank
 // --- learning -----------------------------------------------------------------------------------------------------------
 
 // Largest measured time of the ranks in ms (possibly infinite by overflow), 0 when none was measured.
-static double observed_ms(const fpm_metrics *ranks, size_t n_ranks) {
+static inline double observed_ms(const fpm_metrics *ranks, size_t n_ranks) {
     double longest_s = 0.0;
     for (size_t i = 0; i < n_ranks; i++) {
-        const double s = ranks[i].wall_time_s;
-        if (s > longest_s && s <= DBL_MAX) longest_s = s;
+        const double s = ranks[i].wall_time_s <= DBL_MAX ? ranks[i].wall_time_s : 0.0;
+        longest_s = s > longest_s ? s : longest_s;
     }
     return longest_s * 1000.0;
 }
 
-static fpm_status learn_ratio(fpm_model *model, const fpm_iteration *iteration, const iteration_load *at,
-                              double observed, fpm_error *error) {
+static inline fpm_status learn_ratio(fpm_model *model, const fpm_iteration *iteration, const iteration_load *at,
+                                     double observed, fpm_error *error) {
     double native;
-    const fpm_status status =
-        fpm_estimate_valid_ms(model->estimator, iteration->ranks, iteration->n_ranks, &native, error);
+    const fpm_status status = fpm_estimator_ask(model->estimator, iteration->ranks, iteration->n_ranks, &native, error);
     if (status) return status;
     if (!(native > 0.0) || !(observed <= DBL_MAX)) return FPM_OK;
     const fpm_model_options *options = &model->options;
@@ -92,7 +92,7 @@ static fpm_status learn_ratio(fpm_model *model, const fpm_iteration *iteration, 
     return FPM_OK;
 }
 
-static fpm_status learn(fpm_model *model, const fpm_iteration *iteration, fpm_error *error) {
+static inline fpm_status learn(fpm_model *model, const fpm_iteration *iteration, fpm_error *error) {
     const iteration_load at = find_load(iteration->ranks, iteration->n_ranks);
     if (at.is_unsound) return fpm_metrics_validate(iteration->ranks, iteration->n_ranks, error);
     if (at.kind == FPM_EMPTY) return FPM_OK;

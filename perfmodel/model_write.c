@@ -83,8 +83,8 @@ static void put_samples(fpm_json_writer *writer, const char *kind, const fpm_sam
         FPM_JSON_PUT(writer, ",");
     }
     FPM_JSON_PUT(writer, "\"samples\":[");
-    for (uint32_t slot = samples->oldest; slot != FPM_NONE; slot = samples->slots[slot].newer) {
-        if (slot != samples->oldest) FPM_JSON_PUT(writer, ",");
+    for (uint32_t slot = fpm_samples_oldest(samples); slot; slot = samples->slots[slot].newer) {
+        if (slot != fpm_samples_oldest(samples)) FPM_JSON_PUT(writer, ",");
         put_sample(writer, &samples->slots[slot], n_axes);
     }
     FPM_JSON_PUT(writer, "]}");

@@ -52,7 +52,7 @@ bool fpm_regression_learn(fpm_regression *regression, fpm_load load, double obse
     fpm_samples_change change;
     if (!fpm_samples_insert(samples, load, observed_ms, &change)) return false;
     if (has_knots) {
-        if (change.is_evicted) fpm_sorted_list_remove(&regression->loads, (double)change.evicted_load.x[0]);
+        if (change.shrunk != FPM_NONE) fpm_sorted_list_remove(&regression->loads, (double)change.evicted_load.x[0]);
         fpm_sorted_list_insert(&regression->loads, (double)load.x[0]);
     }
     regression->is_stale = true;
@@ -65,7 +65,7 @@ static fpm_observations gather(fpm_regression *regression) {
     const size_t stride = regression->scratch_samples;
     double *x = regression->scratch, *x2 = x + stride, *ms = x2 + stride;
     size_t n = 0;
-    for (uint32_t slot = samples->oldest; slot != FPM_NONE; slot = samples->slots[slot].newer, n++) {
+    for (uint32_t slot = fpm_samples_oldest(samples); slot; slot = samples->slots[slot].newer, n++) {
         x[n] = (double)samples->slots[slot].load.x[0];
         x2[n] = (double)samples->slots[slot].load.x[1];
         ms[n] = samples->slots[slot].value;

@@ -6,7 +6,8 @@
 #include <string.h>
 
 #define DIRECT_BUCKETS 1024
-#define LEAST_BUCKETS 16
+#define COLD __attribute__((noinline, cold)) // kept out of the way of the hot path
+#define LEAST_BUCKETS 16                     // and twice that, and so on: always a multiple of four
 
 void fpm_samples_init(fpm_samples *samples, unsigned n_axes, const double high[2], const fpm_model_options *options,
                       bool keeps_sorted) {
@@ -20,8 +21,8 @@ void fpm_samples_init(fpm_samples *samples, unsigned n_axes, const double high[2
                   .last_cell = (n_axes == 1 ? options->bucket_count : (uint64_t)n_cells) - 1 },
         .limit = options->max_observations,
         .keeps_sorted = keeps_sorted,
-        .oldest = FPM_NONE,
-        .newest = FPM_NONE,
+        .spare = 1,
+        .fullest = FPM_NONE,
         .hash_shift = options->bucket_count <= DIRECT_BUCKETS ? 0 : 64,
         .table_size = options->bucket_count <= DIRECT_BUCKETS ? options->bucket_count : 0,
     };
@@ -54,7 +55,7 @@ static void *copy_array(const void *from, size_t n_used, size_t n, size_t size) 
 bool fpm_samples_copy(fpm_samples *copy, const fpm_samples *samples) {
     *copy = *samples;
     copy->bucket_capacity = 0; // so that a failed copy frees nothing of the original
-    copy->slots = copy_array(samples->slots, samples->n, samples->capacity, sizeof *copy->slots);
+    copy->slots = copy_array(samples->slots, samples->capacity, samples->capacity, sizeof *copy->slots);
     copy->buckets = copy_array(NULL, 0, samples->bucket_capacity, sizeof *copy->buckets);
     copy->fullness =
         copy_array(samples->fullness, samples->n_buckets, samples->bucket_capacity, sizeof *copy->fullness);
@@ -72,6 +73,27 @@ bool fpm_samples_copy(fpm_samples *copy, const fpm_samples *samples) {
 }
 
 // --- buckets ----------------------------------------------------------------------------------------------------------
+
+// How ready a bucket is to give up its oldest sample, in one number: count (20 bits), age of the oldest sample (32), index
+// (12). The largest one is the fullest bucket, of equals the one whose oldest sample is oldest, and says its own index:
+// finding it is one pass of comparisons. Sets too large for these fields are searched the plain way.
+#define COUNT_BITS 20
+#define INDEX_BITS 12
+#define ONE_MORE (UINT64_C(1) << (64 - COUNT_BITS))
+
+static bool is_small(const fpm_samples *samples) {
+    return samples->limit < (1u << COUNT_BITS) - 1 && samples->n_buckets <= 1u << INDEX_BITS;
+}
+
+static inline uint64_t fullness_of(uint32_t count, uint32_t oldest_number, uint32_t index) {
+    return ONE_MORE * count | (uint64_t)(UINT32_MAX - oldest_number) << INDEX_BITS | (index & ((1u << INDEX_BITS) - 1));
+}
+
+static inline void update_fullness(fpm_samples *samples, uint32_t index) {
+    const fpm_bucket *bucket = &samples->buckets[index];
+    samples->fullness[index] =
+        bucket->count ? fullness_of(bucket->count, samples->slots[bucket->oldest].number, index) : 0;
+}
 
 static uint64_t hash_place(const fpm_samples *samples, uint64_t key) {
     return key * UINT64_C(0x9e3779b97f4a7c15) >> samples->hash_shift;
@@ -98,9 +120,9 @@ static uint32_t add_bucket(fpm_samples *samples, uint64_t key) {
     const uint32_t index = samples->n_buckets++;
     fpm_bucket *bucket = &samples->buckets[index];
     bucket->key = key;
-    bucket->oldest = bucket->newest = FPM_NONE;
+    bucket->oldest = bucket->newest = 0;
     bucket->count = 0;
-    bucket->sorted.n = 0; // its memory is used again
+    fpm_sorted_list_clear(&bucket->sorted); // its memory is used again
     samples->fullness[index] = 0;
     enter_in_table(samples, index);
     return index;
@@ -128,7 +150,10 @@ static bool grow_buckets(fpm_samples *samples, uint32_t capacity) {
         samples->hash_shift = shift;
         for (uint32_t i = 0; i < samples->n_buckets; i++) enter_in_table(samples, i);
     }
-    for (uint32_t i = samples->bucket_capacity; i < capacity; i++) buckets[i] = (fpm_bucket){ 0 };
+    for (uint32_t i = samples->bucket_capacity; i < capacity; i++) {
+        buckets[i] = (fpm_bucket){ 0 };
+        fullness[i] = 0;
+    }
     samples->bucket_capacity = capacity;
     return true;
 }
@@ -145,16 +170,16 @@ static void drop_empty_buckets(fpm_samples *samples) {
         if (samples->buckets[i].count == 0) continue;
         const fpm_bucket empty = samples->buckets[n]; // keep its memory: it changes places with the populated one
         samples->buckets[n] = samples->buckets[i];
-        samples->fullness[n] = samples->fullness[i];
         if (n != i) samples->buckets[i] = empty;
-        for (uint32_t slot = samples->buckets[n].oldest; slot != FPM_NONE; slot = samples->slots[slot].next_in_bucket)
-            samples->slots[slot].bucket = n;
+        update_fullness(samples, n);
         enter_in_table(samples, n++);
     }
+    for (uint32_t i = n; i < samples->n_buckets; i++) samples->fullness[i] = 0;
     samples->n_buckets = n;
+    samples->fullest = FPM_NONE;
 }
 
-static bool reserve_bucket(fpm_samples *samples) {
+static COLD bool reserve_bucket(fpm_samples *samples) {
     if (samples->n_buckets < samples->bucket_capacity) return true;
     uint32_t n_populated = 0;
     for (uint32_t i = 0; i < samples->n_buckets; i++) n_populated += samples->buckets[i].count > 0;
@@ -168,98 +193,102 @@ static bool reserve_bucket(fpm_samples *samples) {
 
 // --- samples ----------------------------------------------------------------------------------------------------------
 
-static uint64_t fullness_of(uint32_t count, uint32_t oldest_number) {
-    return (uint64_t)count << 32 | (UINT32_MAX - oldest_number);
-}
-
-static void update_fullness(fpm_samples *samples, uint32_t index) {
-    const fpm_bucket *bucket = &samples->buckets[index];
-    samples->fullness[index] = bucket->count ? fullness_of(bucket->count, samples->slots[bucket->oldest].number) : 0;
-}
-
-static void append_to_bucket(fpm_samples *samples, uint32_t index, uint32_t slot) {
+// Slot 0 is no sample: it closes the ring of all samples by age, and as a link of a bucket it means "none".
+static inline void append_to_bucket(fpm_samples *samples, uint32_t index, uint32_t slot) {
     fpm_bucket *bucket = &samples->buckets[index];
+    const uint64_t fullness = samples->fullness[index];
     fpm_slot *sample = &samples->slots[slot];
-    sample->bucket = index;
-    sample->next_in_bucket = FPM_NONE;
-    if (bucket->oldest == FPM_NONE)
-        bucket->oldest = slot;
-    else
-        samples->slots[bucket->newest].next_in_bucket = slot;
+    sample->next_in_bucket = 0;
+    *(bucket->oldest ? &samples->slots[bucket->newest].next_in_bucket : &bucket->oldest) = slot;
     bucket->newest = slot;
     bucket->count++;
-    update_fullness(samples, index);
+    samples->fullness[index] = fullness ? fullness + ONE_MORE : fullness_of(1, sample->number, index);
 }
 
-static void append_to_age_list(fpm_samples *samples, uint32_t slot) {
-    samples->slots[slot].older = samples->newest;
-    samples->slots[slot].newer = FPM_NONE;
-    if (samples->newest == FPM_NONE)
-        samples->oldest = slot;
-    else
-        samples->slots[samples->newest].newer = slot;
-    samples->newest = slot;
+static inline void append_to_ring(fpm_slot *slots, uint32_t slot) {
+    const uint32_t before = slots[0].older;
+    slots[slot].older = before;
+    slots[slot].newer = 0;
+    slots[before].newer = slot;
+    slots[0].older = slot;
 }
 
-static void remove_from_age_list(fpm_samples *samples, const fpm_slot *sample) {
-    if (sample->older == FPM_NONE)
-        samples->oldest = sample->newer;
-    else
-        samples->slots[sample->older].newer = sample->newer;
-    if (sample->newer == FPM_NONE)
-        samples->newest = sample->older;
-    else
-        samples->slots[sample->newer].older = sample->older;
+static inline void remove_from_ring(fpm_slot *slots, uint32_t slot) {
+    const uint32_t older = slots[slot].older, newer = slots[slot].newer;
+    slots[older].newer = newer;
+    slots[newer].older = older;
 }
 
-static uint32_t fullest_bucket(const fpm_samples *samples) {
-    uint32_t fullest = 0;
-    uint64_t most = 0;
+// Four maxima side by side, so that one comparison need not wait for the one before.
+static inline uint32_t fullest_of_few(const fpm_samples *samples) {
+    const uint64_t *fullness = samples->fullness;
+    uint64_t a = 0, b = 0, c = 0, d = 0;
+    for (uint32_t i = 0; i < samples->n_buckets; i += 4) {
+        a = fullness[i] > a ? fullness[i] : a;
+        b = fullness[i + 1] > b ? fullness[i + 1] : b;
+        c = fullness[i + 2] > c ? fullness[i + 2] : c;
+        d = fullness[i + 3] > d ? fullness[i + 3] : d;
+    }
+    a = b > a ? b : a;
+    c = d > c ? d : c;
+    return (uint32_t)((c > a ? c : a) & ((1u << INDEX_BITS) - 1));
+}
+
+static COLD uint32_t fullest_of_many(const fpm_samples *samples) {
+    uint32_t fullest = 0, most = 0, oldest = 0;
     for (uint32_t i = 0; i < samples->n_buckets; i++) {
-        const uint64_t fullness = samples->fullness[i];
-        fullest = fullness > most ? i : fullest;
-        most = fullness > most ? fullness : most;
+        const fpm_bucket *bucket = &samples->buckets[i];
+        const uint32_t number = samples->slots[bucket->oldest].number;
+        if (bucket->count < most || (bucket->count == most && number > oldest)) continue;
+        fullest = i;
+        most = bucket->count;
+        oldest = number;
     }
     return fullest;
 }
 
-// Take out the oldest sample of the fullest bucket, `grown` counted with its new sample. Returns the free slot.
-// It is never the new sample itself: a bucket that holds nothing else is no fuller than any other, and younger.
-static uint32_t evict(fpm_samples *samples, uint32_t grown, fpm_samples_change *change) {
-    samples->fullness[grown] = samples->fullness[grown] ? samples->fullness[grown] + (UINT64_C(1) << 32)
-                                                        : fullness_of(1, samples->next_number);
-    const uint32_t index = fullest_bucket(samples);
+// The fullest bucket, which can only be the one that has just grown or the one that was fullest before. To know that one
+// costs a search after every eviction instead of before, where its result would be waited for.
+static inline uint32_t fullest_bucket(const fpm_samples *samples, uint32_t grown) {
+    if (!is_small(samples)) return fullest_of_many(samples);
+    if (samples->fullest == FPM_NONE) return fullest_of_few(samples);
+    return samples->fullness[samples->fullest] > samples->fullness[grown] ? samples->fullest : grown;
+}
+
+// Take out the oldest sample of the fullest bucket. Its slot is the spare one then.
+static inline void evict(fpm_samples *samples, uint32_t grown, fpm_samples_change *change) {
+    const uint32_t index = fullest_bucket(samples, grown);
     fpm_bucket *bucket = &samples->buckets[index];
     const uint32_t slot = bucket->oldest;
     const fpm_slot *sample = &samples->slots[slot];
     bucket->oldest = sample->next_in_bucket;
-    if (bucket->oldest == FPM_NONE) bucket->newest = FPM_NONE;
     bucket->count--;
-    if (samples->keeps_sorted) fpm_sorted_list_remove(&bucket->sorted, sample->value);
     update_fullness(samples, index);
-    remove_from_age_list(samples, sample);
-    change->is_evicted = true;
+    if (is_small(samples)) samples->fullest = fullest_of_few(samples);
+    if (samples->keeps_sorted) fpm_sorted_list_remove(&bucket->sorted, sample->value);
+    remove_from_ring(samples->slots, slot);
+    samples->spare = slot;
     change->shrunk = index;
     change->evicted_load = sample->load;
-    return slot;
 }
 
 // Insertion numbers are used up after 2^32 samples: count again, keeping their order.
-static void renumber(fpm_samples *samples) {
+static COLD void renumber(fpm_samples *samples) {
     uint32_t number = 0;
-    for (uint32_t slot = samples->oldest; slot != FPM_NONE; slot = samples->slots[slot].newer)
+    for (uint32_t slot = fpm_samples_oldest(samples); slot; slot = samples->slots[slot].newer)
         samples->slots[slot].number = number++;
     samples->next_number = number;
     for (uint32_t i = 0; i < samples->n_buckets; i++) update_fullness(samples, i);
 }
 
-static bool reserve_slot(fpm_samples *samples) {
-    if (samples->n < samples->capacity || samples->n >= samples->limit) return true;
+// Room for slot 0, the samples and a spare slot for the next one.
+static COLD bool grow_slots(fpm_samples *samples) {
     if (samples->capacity > UINT32_MAX / 2 - 1) return false;
-    uint32_t capacity = samples->capacity ? 2 * samples->capacity : 64;
-    if (capacity > samples->limit) capacity = (uint32_t)samples->limit;
+    uint32_t capacity = samples->capacity ? 2 * samples->capacity : 64 + 2;
+    if (capacity - 2 > samples->limit) capacity = (uint32_t)samples->limit + 2;
     fpm_slot *slots = realloc(samples->slots, capacity * sizeof *slots);
     if (!slots) return false;
+    if (!samples->slots) slots[0] = (fpm_slot){ .older = 0 };
     samples->slots = slots;
     samples->capacity = capacity;
     return true;
@@ -277,8 +306,10 @@ void fpm_samples_set_bounds(fpm_samples *samples, const double low[2], const dou
 // Spread the samples over the buckets anew, in the order of insertion. There is room for a bucket per sample.
 static void rebuild(fpm_samples *samples) {
     clear_table(samples);
+    for (uint32_t i = 0; i < samples->n_buckets; i++) samples->fullness[i] = 0;
     samples->n_buckets = 0;
-    for (uint32_t slot = samples->oldest; slot != FPM_NONE; slot = samples->slots[slot].newer) {
+    samples->fullest = FPM_NONE;
+    for (uint32_t slot = fpm_samples_oldest(samples); slot; slot = samples->slots[slot].newer) {
         const uint64_t key = fpm_grid_key(&samples->grid, samples->slots[slot].load);
         uint32_t index = fpm_samples_find(samples, key);
         if (index == FPM_NONE) index = add_bucket(samples, key);
@@ -287,7 +318,7 @@ static void rebuild(fpm_samples *samples) {
 }
 
 // Let the bounds take in `load`. Only sets that do not keep their values sorted have bounds that grow.
-static bool widen(fpm_samples *samples, fpm_load load) {
+static COLD bool widen(fpm_samples *samples, fpm_load load) {
     fpm_grid wide = samples->grid;
     for (unsigned i = 0; i < wide.n_axes; i++) {
         wide.low[i] = fmin(wide.low[i], (double)load.x[i]);
@@ -305,10 +336,11 @@ static bool widen(fpm_samples *samples, fpm_load load) {
 }
 
 bool fpm_samples_insert(fpm_samples *samples, fpm_load load, double value, fpm_samples_change *change) {
-    *change = (fpm_samples_change){ .shrunk = FPM_NONE };
     const bool is_inside = fpm_grid_contains(&samples->grid, load);
-    if (!is_inside && samples->grid.is_fixed) return true;
-    if (!reserve_slot(samples)) return false;
+    change->shrunk = FPM_NONE;
+    change->is_stored = is_inside || !samples->grid.is_fixed;
+    if (!change->is_stored) return true;
+    if (samples->n + 2 > samples->capacity && !grow_slots(samples)) return false;
     if (!is_inside && !widen(samples, load)) return false;
 
     const uint64_t key = fpm_grid_key(&samples->grid, load);
@@ -320,14 +352,17 @@ bool fpm_samples_insert(fpm_samples *samples, fpm_load load, double value, fpm_s
     if (samples->keeps_sorted && !fpm_sorted_list_reserve(&samples->buckets[grown].sorted)) return false;
     // From here on nothing fails.
     if (samples->next_number == UINT32_MAX) renumber(samples);
-    const uint32_t slot = samples->n < samples->limit ? samples->n++ : evict(samples, grown, change);
+    const uint32_t slot = samples->spare;
     samples->slots[slot].value = value;
     samples->slots[slot].load = load;
     samples->slots[slot].number = samples->next_number++;
-    append_to_age_list(samples, slot);
+    append_to_ring(samples->slots, slot);
     append_to_bucket(samples, grown, slot);
     if (samples->keeps_sorted) fpm_sorted_list_insert(&samples->buckets[grown].sorted, value);
-    change->is_stored = true;
+    if (samples->n < samples->limit)
+        samples->spare = ++samples->n + 1; // and nobody asks for the fullest bucket
+    else
+        evict(samples, grown, change);
     change->grown = grown;
     return true;
 }

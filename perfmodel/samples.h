@@ -34,14 +34,13 @@ typedef struct fpm_slot {
     double value;
     fpm_load load;
     uint32_t number;         // insertion number: only its order counts
-    uint32_t bucket;         // index
-    uint32_t next_in_bucket; // newer sample of the bucket, or FPM_NONE
+    uint32_t next_in_bucket; // newer sample of the bucket, 0 = none
     uint32_t older, newer;   // of all samples, or FPM_NONE
 } fpm_slot;
 
 typedef struct fpm_bucket {
     uint64_t key;            // cell of the grid
-    uint32_t oldest, newest; // slots; FPM_NONE when empty
+    uint32_t oldest, newest; // slots; oldest is 0 when empty
     uint32_t count;
     fpm_sorted_list sorted; // the values, when the set keeps them sorted
     double median;          // the owner's to keep
@@ -52,27 +51,27 @@ typedef struct fpm_samples {
     uint64_t limit; // samples retained at most
     bool keeps_sorted;
 
-    fpm_slot *slots;
-    uint32_t n; // slots in use: all below n
+    fpm_slot *slots; // slot 0 is no sample
+    uint32_t n;      // samples retained
+    uint32_t spare;  // the slot of the next sample
     uint32_t capacity;
-    uint32_t oldest, newest;
     uint32_t next_number;
 
     fpm_bucket *buckets; // some may be empty
-    uint64_t *fullness; // per bucket: count and age of the oldest sample in one number; the largest gives up its oldest
+    uint64_t *fullness;  // per bucket, see samples.c; 0 in all places beyond the populated ones
     uint32_t n_buckets, bucket_capacity;
-    uint32_t *table; // cell or hash -> bucket index + 1, 0 = none
+    uint32_t fullest; // since the last eviction; FPM_NONE = not known
+    uint32_t *table;  // cell or hash -> bucket index + 1, 0 = none
     uint64_t table_size;
     unsigned hash_shift; // 0: direct index
 } fpm_samples;
 
 // What an insertion changed.
 typedef struct fpm_samples_change {
-    bool is_stored;  // false: outside of a fixed grid; nothing changed
-    bool is_evicted; // a sample had to go
-    uint32_t grown;  // bucket of the new sample
-    uint32_t shrunk; // bucket of the evicted one, FPM_NONE = none
-    fpm_load evicted_load;
+    bool is_stored;        // false: outside of a fixed grid; nothing changed, `grown` is not set
+    uint32_t grown;        // bucket of the new sample
+    uint32_t shrunk;       // bucket of the evicted one; FPM_NONE: no sample had to go
+    fpm_load evicted_load; // of that one
 } fpm_samples_change;
 
 // high = NULL: bounds grow with the samples. Cannot fail; memory comes with the samples.
@@ -87,6 +86,11 @@ bool fpm_samples_insert(fpm_samples *samples, fpm_load load, double value, fpm_s
 void fpm_samples_set_bounds(fpm_samples *samples, const double low[2], const double high[2]);
 
 uint32_t fpm_samples_find_hashed(const fpm_samples *samples, uint64_t key);
+
+// Slot of the oldest sample, 0 = there is none; the next one is slots[slot].newer, until 0.
+static inline uint32_t fpm_samples_oldest(const fpm_samples *samples) {
+    return samples->slots ? samples->slots[0].newer : 0;
+}
 
 static inline bool fpm_grid_contains(const fpm_grid *grid, fpm_load load) {
     const double x = (double)load.x[0], y = (double)load.x[1];

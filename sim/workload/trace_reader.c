@@ -33,6 +33,9 @@ const char *sim_trace_format_looks(size_t index) {
     return formats[index] ? formats[index]->looks_like : "whichever of these the first record shows";
 }
 
+// First sizes of the arrays: large enough to be mappings of their own, which grow without copying and of which untouched pages cost nothing.
+enum { FIRST_REQUESTS = 1 << 14, FIRST_IDS = 1 << 17 };
+
 typedef enum stamps { STAMPS_UNKNOWN, STAMPS_ON_ALL, STAMPS_ON_NONE } stamps;
 
 typedef struct reading {
@@ -76,6 +79,13 @@ static const char *rounding_words(sim_block_rounding rounding) {
     return rounding == SIM_ROUNDING_CEIL ? "a partial last block has an id" : "a partial last block has no id";
 }
 
+static bool reserve(reading *r) {
+    r->workload->requests = sim_grown(NULL, &r->request_capacity, FIRST_REQUESTS, sizeof *r->workload->requests);
+    if (!r->workload->requests || r->format->block_size == 0) return r->workload->requests != NULL;
+    r->input.ids.ids = sim_grown(NULL, &r->input.ids.capacity, FIRST_IDS, sizeof *r->input.ids.ids);
+    return r->input.ids.ids;
+}
+
 // Settle unit, block size and rounding; keys that make no sense for the format are contradictions.
 static sim_status choose_format(reading *r, const sim_trace_format *format, sim_error *error) {
     const sim_workload_config *settings = r->settings;
@@ -89,7 +99,7 @@ static sim_status choose_format(reading *r, const sim_trace_format *format, sim_
     r->wants_header = format->read_header != NULL;
     r->input.unit = settings->time_unit == SIM_UNIT_FORMAT ? format->unit : (sim_time_unit)settings->time_unit;
     r->input.state = calloc(1, format->state_bytes);
-    if (!r->input.state) return no_memory(error);
+    if (!r->input.state || !reserve(r)) return no_memory(error);
     sim_workload *workload = r->workload;
     workload->format_name = format->name;
     workload->time_unit = (int)r->input.unit;
