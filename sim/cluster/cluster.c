@@ -14,22 +14,21 @@
 #include "sim/kernel/clock.h"
 #include "sim/kernel/event_queue.h"
 
-typedef struct worker {
-    sim_engine *engine;
-    sim_pass pass; // the open one
-    int64_t pass_start_ns, pass_end_ns;
+typedef struct replica {
+    sim_worker *worker;
+    int64_t pass_start_ns, pass_end_ns; // of the open pass
     bool is_busy;
     bool is_touched; // in the list of workers to look at in this instant
     char id[12];
     sim_worker_stats stats;
-} worker;
+} replica;
 
 struct sim_cluster {
     sim_cluster_parts parts;
     sim_content_source content;
     sim_engine_events events;
-    worker *workers;
-    uint32_t n_workers;
+    replica *workers;
+    uint32_t n_workers, n_ranks;
     uint32_t *touched; // workers whose queue or pass changed in this instant
     uint32_t n_touched;
     uint64_t router_state;
@@ -90,19 +89,25 @@ static sim_content_run run_at(const void *self, uint32_t request, uint32_t token
 
 static sim_status make_workers(sim_cluster *cluster, sim_error *error) {
     uint32_t n = (uint32_t)cluster->parts.cluster->replicas;
+    cluster->n_ranks = (uint32_t)cluster->parts.parallel->data;
     cluster->workers = calloc(n, sizeof *cluster->workers);
     cluster->touched = calloc(n, sizeof *cluster->touched);
     cluster->queue = sim_event_queue_new(n);
     if (!cluster->workers || !cluster->touched || !cluster->queue)
         return sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory");
     for (uint32_t i = 0; i < n; i++) {
-        worker *w = &cluster->workers[i];
+        replica *w = &cluster->workers[i];
         snprintf(w->id, sizeof w->id, "%u", i);
-        w->pass.metrics = fpm_metrics_idle();
-        w->pass.metrics.worker_id = w->id;
-        sim_status status =
-            sim_engine_new(&w->engine, cluster->parts.engine, cluster->parts.kv_cache, &cluster->content,
-                           &cluster->events, cluster->parts.observer->on_pass != NULL, error);
+        sim_worker_parts parts = {
+            .engine = cluster->parts.engine,
+            .kv_cache = cluster->parts.kv_cache,
+            .content = &cluster->content,
+            .events = &cluster->events,
+            .n_ranks = cluster->n_ranks,
+            .wants_variances = cluster->parts.observer->on_pass != NULL,
+            .id = w->id,
+        };
+        sim_status status = sim_worker_new(&w->worker, &parts, error);
         if (status) return status;
         cluster->n_workers++;
     }
@@ -135,7 +140,7 @@ sim_status sim_cluster_new(sim_cluster **cluster, const sim_cluster_parts *parts
 
 void sim_cluster_free(sim_cluster *cluster) {
     if (!cluster) return;
-    for (uint32_t i = 0; i < cluster->n_workers; i++) sim_engine_free(cluster->workers[i].engine);
+    for (uint32_t i = 0; i < cluster->n_workers; i++) sim_worker_free(cluster->workers[i].worker);
     free(cluster->workers);
     free(cluster->touched);
     sim_event_queue_free(cluster->queue);
@@ -154,17 +159,22 @@ static void touch(sim_cluster *cluster, uint32_t w) {
     cluster->touched[cluster->n_touched++] = w;
 }
 
-static sim_status complete_pass(worker *w, sim_error *error) {
+static sim_status complete_pass(replica *w, sim_error *error) {
     w->is_busy = false;
     w->stats.n_passes++;
     w->stats.busy_ns += w->pass_end_ns - w->pass_start_ns;
-    return sim_engine_complete(w->engine, w->pass_end_ns, error);
+    return sim_worker_complete(w->worker, w->pass_end_ns, error);
 }
 
 static sim_status end_pass(sim_cluster *cluster, uint32_t index, int64_t now_ns, sim_error *error) {
-    worker *w = &cluster->workers[index];
+    replica *w = &cluster->workers[index];
     const sim_observer *observer = cluster->parts.observer;
-    sim_pass_record record = { index, w->pass_start_ns, now_ns, &w->pass.metrics, w->pass.has_queue_overflow };
+    sim_pass_record record = { index,
+                               w->pass_start_ns,
+                               now_ns,
+                               sim_worker_metrics(w->worker),
+                               cluster->n_ranks,
+                               sim_worker_has_queue_overflow(w->worker) };
     touch(cluster, index);
     sim_status status = complete_pass(w, error);
     if (status || !observer->on_pass) return status;
@@ -181,39 +191,42 @@ static sim_status end_passes(sim_cluster *cluster, int64_t now_ns, sim_error *er
     return SIM_OK;
 }
 
-// The next arrival finds its worker.
+// The next arrival finds its place: ranks are counted through, those of worker 0 first.
 static uint32_t route_arrival(sim_cluster *cluster, int64_t now_ns, uint32_t *request) {
     const sim_observer *observer = cluster->parts.observer;
     const sim_router_policy *policy = sim_router_policies[cluster->parts.router->policy];
     *request = sim_load_take(cluster->load, now_ns);
-    uint32_t index = policy->place(&cluster->router_state, cluster->n_workers, *request);
+    uint32_t place = policy->place(&cluster->router_state, cluster->n_workers * cluster->n_ranks, *request);
     cluster->n_arrived++;
-    cluster->workers[index].stats.n_requests++;
-    observer->on_arrival(observer->self, *request, index, now_ns);
-    return index;
+    cluster->workers[place / cluster->n_ranks].stats.n_requests++;
+    observer->on_arrival(observer->self, *request, place / cluster->n_ranks, now_ns);
+    return place;
 }
 
-static sim_status enqueue(sim_cluster *cluster, worker *w, uint32_t request, sim_error *error) {
+static sim_status enqueue(sim_cluster *cluster, uint32_t place, uint32_t request, sim_error *error) {
     const sim_request *spec = &cluster->parts.workload->requests[request];
-    return sim_engine_enqueue(w->engine, request, spec->input_tokens, spec->output_tokens, error);
+    sim_worker *worker = cluster->workers[place / cluster->n_ranks].worker;
+    return sim_worker_enqueue(worker, place % cluster->n_ranks, request, spec->input_tokens, spec->output_tokens,
+                              error);
 }
 
 static sim_status admit_arrivals(sim_cluster *cluster, int64_t now_ns, sim_error *error) {
     while (sim_load_next_time(cluster->load, now_ns) <= now_ns) {
         uint32_t request;
-        uint32_t index = route_arrival(cluster, now_ns, &request);
-        sim_status status = enqueue(cluster, &cluster->workers[index], request, error);
+        uint32_t place = route_arrival(cluster, now_ns, &request);
+        sim_status status = enqueue(cluster, place, request, error);
         if (status) return status;
-        touch(cluster, index);
+        touch(cluster, place / cluster->n_ranks);
     }
     return SIM_OK;
 }
 
 // How long the open pass takes. The record keeps the price as given; the clock takes whole nanoseconds, at least one.
-static sim_status price_pass(sim_cluster *cluster, worker *w, int64_t *duration_ns, sim_error *error) {
+static sim_status price_pass(sim_cluster *cluster, replica *w, int64_t *duration_ns, sim_error *error) {
     double ms;
     fpm_error reason;
-    if (fpm_estimate_valid_ms(cluster->parts.estimator, &w->pass.metrics, 1, &ms, &reason))
+    fpm_metrics *metrics = sim_worker_metrics(w->worker);
+    if (fpm_estimate_valid_ms(cluster->parts.estimator, metrics, cluster->n_ranks, &ms, &reason))
         return sim_error_set(error, SIM_INTERNAL, NULL, 0, "pricing pass %llu of worker %s: %s",
                              (unsigned long long)w->stats.n_passes, w->id, reason.message);
     if (!sim_ns_from_ms(ms, duration_ns))
@@ -221,15 +234,15 @@ static sim_status price_pass(sim_cluster *cluster, worker *w, int64_t *duration_
                              "pass %llu of worker %s is priced at %g ms, which is no duration",
                              (unsigned long long)w->stats.n_passes, w->id, ms);
     if (*duration_ns < 1) *duration_ns = 1;
-    w->pass.metrics.wall_time_s = ms / 1e3;
+    for (uint32_t i = 0; i < cluster->n_ranks; i++) metrics[i].wall_time_s = ms / 1e3;
     return SIM_OK;
 }
 
 // Begin the next pass of an idle worker, if there is anything to do; w->pass_end_ns says when it ends.
-static sim_status begin_pass(sim_cluster *cluster, worker *w, int64_t now_ns, sim_error *error) {
-    if (!sim_engine_has_work(w->engine)) return SIM_OK;
+static sim_status begin_pass(sim_cluster *cluster, replica *w, int64_t now_ns, sim_error *error) {
+    if (!sim_worker_has_work(w->worker)) return SIM_OK;
     bool is_started;
-    sim_status status = sim_engine_schedule(w->engine, now_ns, &w->pass, &is_started, error);
+    sim_status status = sim_worker_schedule(w->worker, now_ns, &is_started, error);
     if (status || !is_started) return status;
     int64_t duration_ns;
     status = price_pass(cluster, w, &duration_ns, error);
@@ -242,11 +255,10 @@ static sim_status begin_pass(sim_cluster *cluster, worker *w, int64_t now_ns, si
 }
 
 static sim_status start_pass(sim_cluster *cluster, uint32_t index, int64_t now_ns, sim_error *error) {
-    worker *w = &cluster->workers[index];
+    replica *w = &cluster->workers[index];
     if (w->is_busy) return SIM_OK;
     sim_status status = begin_pass(cluster, w, now_ns, error);
     if (status || !w->is_busy) return status;
-    w->pass.metrics.counter_id = w->stats.n_passes;
     if (!sim_event_queue_push(cluster->queue, (sim_event){ w->pass_end_ns, SIM_PHASE_PASS_END, index }))
         return sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory");
     return SIM_OK;
@@ -310,6 +322,7 @@ static sim_status run_events(sim_cluster *cluster, int64_t max_time_ns, bool *is
 // Arrivals of a run, each in the list of its worker.
 typedef struct arrivals {
     int64_t *time_ns;       // by request
+    uint32_t *place;        // by request
     uint32_t *next;         // by request; SIM_NO_REQUEST ends a list
     uint32_t *first, *last; // by worker
 } arrivals;
@@ -323,17 +336,19 @@ static bool is_independent(const sim_cluster *cluster) {
 static sim_status route_all(sim_cluster *cluster, int64_t max_time_ns, arrivals *all, bool *is_cut, sim_error *error) {
     size_t n_requests = cluster->parts.workload->n_requests;
     all->time_ns = malloc(n_requests * sizeof *all->time_ns);
+    all->place = malloc(n_requests * sizeof *all->place);
     all->next = malloc(n_requests * sizeof *all->next);
     all->first = malloc(cluster->n_workers * sizeof *all->first);
     all->last = malloc(cluster->n_workers * sizeof *all->last);
-    if (!all->time_ns || !all->next || !all->first || !all->last)
+    if (!all->time_ns || !all->place || !all->next || !all->first || !all->last)
         return sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory");
     for (uint32_t w = 0; w < cluster->n_workers; w++) all->first[w] = SIM_NO_REQUEST;
     int64_t now_ns = 0;
     while ((now_ns = sim_load_next_time(cluster->load, now_ns)) <= max_time_ns && now_ns != SIM_TIME_NEVER) {
         uint32_t request;
-        uint32_t w = route_arrival(cluster, now_ns, &request);
+        uint32_t place = route_arrival(cluster, now_ns, &request), w = place / cluster->n_ranks;
         all->time_ns[request] = now_ns;
+        all->place[request] = place;
         all->next[request] = SIM_NO_REQUEST;
         *(all->first[w] == SIM_NO_REQUEST ? &all->first[w] : &all->next[all->last[w]]) = request;
         all->last[w] = request;
@@ -342,7 +357,7 @@ static sim_status route_all(sim_cluster *cluster, int64_t max_time_ns, arrivals 
     return SIM_OK;
 }
 
-static sim_status run_worker(sim_cluster *cluster, worker *w, const arrivals *all, int64_t max_time_ns, bool *is_cut,
+static sim_status run_worker(sim_cluster *cluster, replica *w, const arrivals *all, int64_t max_time_ns, bool *is_cut,
                              sim_error *error) {
     const sim_observer *observer = cluster->parts.observer;
     uint32_t request = all->first[w - cluster->workers];
@@ -361,7 +376,7 @@ static sim_status run_worker(sim_cluster *cluster, worker *w, const arrivals *al
         }
         sim_status status = SIM_OK;
         for (; !status && request != SIM_NO_REQUEST && all->time_ns[request] <= now_ns; request = all->next[request])
-            status = enqueue(cluster, w, request, error);
+            status = enqueue(cluster, all->place[request], request, error);
         if (!status) status = begin_pass(cluster, w, now_ns, error);
         if (!status && (w->stats.n_passes & 63) == 0) status = observer->on_tick(observer->self, now_ns);
         if (status) return status;
@@ -375,6 +390,7 @@ static sim_status run_independently(sim_cluster *cluster, int64_t max_time_ns, b
     for (uint32_t i = 0; i < cluster->n_workers && !status; i++)
         status = run_worker(cluster, &cluster->workers[i], &all, max_time_ns, is_cut, error);
     free(all.time_ns);
+    free(all.place);
     free(all.next);
     free(all.first);
     free(all.last);
@@ -385,9 +401,9 @@ static sim_status run_independently(sim_cluster *cluster, int64_t max_time_ns, b
 
 static sim_status check_finished(const sim_cluster *cluster, sim_error *error) {
     for (uint32_t i = 0; i < cluster->n_workers; i++) {
-        if (!sim_engine_has_work(cluster->workers[i].engine)) continue;
+        if (!sim_worker_has_work(cluster->workers[i].worker)) continue;
         char why[256];
-        sim_engine_explain_stuck(cluster->workers[i].engine, why, sizeof why);
+        sim_worker_explain_stuck(cluster->workers[i].worker, why, sizeof why);
         return sim_error_set(error, SIM_DEAD_END, NULL, 0,
                              "dead end: worker %u cannot go on: %s (give kv_cache.num_blocks more, or limit "
                              "engine.max_model_len)",

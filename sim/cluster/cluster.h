@@ -24,6 +24,7 @@ typedef struct sim_cluster sim_cluster;
 typedef struct sim_cluster_parts {
     const sim_cluster_config *cluster;
     const sim_router_config *router;
+    const sim_parallel_config *parallel;
     const sim_engine_config *engine;
     const sim_kv_cache_config *kv_cache;
     const sim_workload *workload;

@@ -6,12 +6,14 @@
 #ifndef SIM_CLUSTER_OBSERVER_H
 #define SIM_CLUSTER_OBSERVER_H
 
-#include "sim/engine/engine.h"
+#include "sim/engine/worker.h"
 
 typedef struct sim_pass_record {
     uint32_t worker;
     int64_t start_ns, end_ns;
-    const fpm_metrics *metrics; // wall_time_s is the price as the model gave it, before rounding to nanoseconds
+    const fpm_metrics
+        *metrics; // n_ranks rows; wall_time_s is the price as the model gave it, before rounding to nanoseconds
+    uint32_t n_ranks;
     bool has_queue_overflow;
 } sim_pass_record;
 

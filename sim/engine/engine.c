@@ -11,7 +11,8 @@
 
 #include "sim/engine/engine_state.h"
 
-static const sim_scheduler *const schedulers[] = { &sim_scheduler_vllm }; // in the order of sim_backend_names
+static const sim_scheduler *const schedulers[] = { &sim_scheduler_vllm,
+                                                   &sim_scheduler_trtllm }; // in the order of sim_backend_names
 
 static sim_status no_memory(sim_error *error) { return sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory"); }
 
@@ -171,13 +172,11 @@ sim_status sim_engine_enqueue(sim_engine *engine, uint32_t request, uint32_t inp
         give_back_sequence(engine, index);
         return no_memory(error);
     }
-    int64_t limit = engine->config->max_model_len;
-    bool is_limited = limit > input_tokens && limit - input_tokens < output_tokens;
     engine->sequences[index] = (sim_sequence){
         .request = request,
         .input_tokens = input_tokens,
         .output_tokens = output_tokens,
-        .n_final = is_limited ? (uint32_t)(limit - input_tokens) : output_tokens,
+        .n_final = engine->scheduler->final_tokens(engine, input_tokens, output_tokens),
         .chain = sim_kv_chain_empty(),
     };
     sim_waiting_push_back(engine, index);
@@ -188,6 +187,9 @@ bool sim_engine_has_work(const sim_engine *engine) {
     return engine->n_running > 0 || engine->waiting_head != SIM_NO_SEQUENCE;
 }
 
+bool sim_engine_has_waiting(const sim_engine *engine) { return engine->waiting_head != SIM_NO_SEQUENCE; }
+bool sim_engine_has_decodes(const sim_engine *engine) { return engine->batch.n_members > 0; }
+
 // --- a pass -----------------------------------------------------------------------------------------------------------
 
 static void tell_rejections(sim_engine *engine, int64_t now_ns) {
@@ -197,8 +199,10 @@ static void tell_rejections(sim_engine *engine, int64_t now_ns) {
     engine->n_rejections = 0;
 }
 
-sim_status sim_engine_schedule(sim_engine *engine, int64_t now_ns, sim_pass *pass, bool *is_started, sim_error *error) {
+sim_status sim_engine_schedule(sim_engine *engine, int64_t now_ns, bool defers_prefills, sim_pass *pass,
+                               bool *is_started, sim_error *error) {
     assert(!engine->is_pass_open);
+    engine->defers_prefills = defers_prefills;
     *is_started = false;
     bool has_changed;
     do {
@@ -216,11 +220,12 @@ sim_status sim_engine_schedule(sim_engine *engine, int64_t now_ns, sim_pass *pas
         has_changed = engine->n_pass_preemptions > 0 || engine->n_rejections > 0;
         tell_rejections(engine, now_ns);
     } while (has_changed && sim_engine_has_work(engine));
-    return SIM_OK;
+    return sim_pass_describe(engine, pass, error);
 }
 
 static sim_status finish(sim_engine *engine, uint32_t index, int64_t now_ns, sim_error *error) {
     sim_sequence *sequence = &engine->sequences[index];
+    if (engine->scheduler->on_finish) engine->scheduler->on_finish(engine, sequence);
     if (!sim_sequence_release(engine, sequence)) return no_memory(error);
     sim_running_remove(engine, index);
     engine->is_head_blocked = false;

@@ -12,17 +12,19 @@
 #include "sim/config/config.h"
 #include "sim/engine/content.h"
 
+typedef enum sim_backend { SIM_BACKEND_VLLM, SIM_BACKEND_TRTLLM } sim_backend;
 typedef enum sim_preemption { SIM_PREEMPT_LIFO, SIM_PREEMPT_FIFO } sim_preemption;
 typedef enum sim_unservable { SIM_UNSERVABLE_REJECT, SIM_UNSERVABLE_FAIL } sim_unservable;
 
 typedef struct sim_engine_config { // section [engine]
-    int backend;                   // index into sim_backend_names
+    int backend;                   // sim_backend
     int64_t max_num_seqs;
     int64_t max_num_batched_tokens;
     int64_t max_model_len; // 0 = no limit
     bool chunked_prefill;
-    int preemption;    // sim_preemption
-    int on_unservable; // sim_unservable
+    int64_t prefill_schedule_interval; // vllm with several ranks: prompts on every Nth pass
+    int preemption;                    // sim_preemption
+    int on_unservable;                 // sim_unservable
 } sim_engine_config;
 
 typedef struct sim_kv_cache_config { // section [kv_cache]
@@ -35,9 +37,9 @@ extern const sim_key_table sim_engine_keys;
 extern const sim_key_table sim_kv_cache_keys;
 extern const char *const sim_backend_names[];
 
-// Rules between keys: max_num_batched_tokens >= max_num_seqs (the fast path rests on it), num_blocks known. SIM_USAGE.
-sim_status sim_engine_check(const sim_config *config, const sim_engine_config *engine,
-                            const sim_kv_cache_config *kv_cache, sim_error *error);
+// Rules between keys: max_num_batched_tokens >= max_num_seqs (the fast path rests on it), num_blocks known. SIM_USAGE. Resolves an empty block_size.
+sim_status sim_engine_check(const sim_config *config, const sim_engine_config *engine, sim_kv_cache_config *kv_cache,
+                            sim_error *error);
 
 // Why a request can never be served.
 #define SIM_REJECT_LIST(X)                              \
@@ -81,17 +83,20 @@ void sim_engine_free(sim_engine *engine);
 sim_status sim_engine_enqueue(sim_engine *engine, uint32_t request, uint32_t input_tokens, uint32_t output_tokens,
                               sim_error *error);
 bool sim_engine_has_work(const sim_engine *engine); // waiting or running requests
+bool sim_engine_has_waiting(const sim_engine *engine);
+bool sim_engine_has_decodes(const sim_engine *engine); // running requests past their prefill
 
 typedef struct sim_pass {
     // `scheduled`, `moments` and, for a log, `queued` are written by each pass; the rest is the caller's, who begins with fpm_metrics_idle().
-    fpm_metrics metrics;
-    uint32_t n_items;        // requests that compute something in this pass
+    fpm_metrics *metrics;
     bool has_queue_overflow; // queued sums beyond 32 bits: cannot be logged
 } sim_pass;
 
-// Decide the next pass at `now_ns`. *is_started = false: nothing can be scheduled until something else happens. Requests that can never be
+// Decide the next pass at `now_ns`. *is_started = false: nothing can be scheduled until something else happens (the pass is then described as idle).
+// `defers_prefills`: prompts neither begin nor go on in this pass. Requests that can never be
 // served are rejected on the way (SIM_DEAD_END when on_unservable = fail). Needs a rank without an open pass.
-sim_status sim_engine_schedule(sim_engine *engine, int64_t now_ns, sim_pass *pass, bool *is_started, sim_error *error);
+sim_status sim_engine_schedule(sim_engine *engine, int64_t now_ns, bool defers_prefills, sim_pass *pass,
+                               bool *is_started, sim_error *error);
 // End the open pass: emit tokens, release what finished. Fails only for want of memory.
 sim_status sim_engine_complete(sim_engine *engine, int64_t now_ns, sim_error *error);
 

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-const char *const sim_backend_names[] = { "vllm", NULL };
+const char *const sim_backend_names[] = { "vllm", "trtllm", NULL };
 static const char *const preemption_names[] = { "lifo", "fifo", NULL };
 static const char *const unservable_names[] = { "reject", "fail", NULL };
 
@@ -31,6 +31,8 @@ static const sim_key engine_keys[] = {
         .help = "longest sequence, prompt and output; 0 = no limit"),
     KEY(chunked_prefill, .type = SIM_KEY_BOOL, .default_text = "true",
         .help = "split prompts over passes; false: a prompt is computed in one pass or not at all"),
+    KEY(prefill_schedule_interval, .type = SIM_KEY_INT, .default_text = "1", .min = 1, .max = max_count,
+        .unit = "passes", .help = "vllm with parallel.data > 1: prompts begin and go on only on every Nth pass"),
     KEY(preemption, .type = SIM_KEY_CHOICE, .default_text = "lifo", .choices = preemption_names,
         .help = "who gives up its blocks when the pool is full: the newest or the oldest running request"),
     KEY(on_unservable, .type = SIM_KEY_CHOICE, .default_text = "reject", .choices = unservable_names,
@@ -41,8 +43,8 @@ static const sim_key engine_keys[] = {
 #define KEY(field, ...) \
     { .offset = offsetof(sim_kv_cache_config, field), .name = #field, __VA_ARGS__ }
 static const sim_key kv_cache_keys[] = {
-    KEY(block_size, .type = SIM_KEY_INT, .default_text = "16", .min = 1, .max = 1048576, .unit = "tokens",
-        .help = "tokens per KV block"),
+    KEY(block_size, .type = SIM_KEY_INT, .default_text = "", .min = 1, .max = 1048576, .word = "", .word_value = 0,
+        .unit = "tokens", .help = "tokens per KV block; empty = the backend's own: vllm 16, trtllm 32"),
     KEY(prefix_caching, .type = SIM_KEY_BOOL, .default_text = "true",
         .help = "keep and reuse blocks of equal prefixes"),
     KEY(num_blocks, .type = SIM_KEY_INT, .default_text = "auto", .min = 1, .max = max_count, .word = "auto",
@@ -54,8 +56,10 @@ static const sim_key kv_cache_keys[] = {
 const sim_key_table sim_engine_keys = { "engine", "one worker's scheduler", engine_keys, COUNT(engine_keys) };
 const sim_key_table sim_kv_cache_keys = { "kv_cache", "one rank's KV cache", kv_cache_keys, COUNT(kv_cache_keys) };
 
-sim_status sim_engine_check(const sim_config *config, const sim_engine_config *engine,
-                            const sim_kv_cache_config *kv_cache, sim_error *error) {
+sim_status sim_engine_check(const sim_config *config, const sim_engine_config *engine, sim_kv_cache_config *kv_cache,
+                            sim_error *error) {
+    static const int64_t own_block_size[] = { [SIM_BACKEND_VLLM] = 16, [SIM_BACKEND_TRTLLM] = 32 };
+    if (kv_cache->block_size == 0) kv_cache->block_size = own_block_size[engine->backend];
     if (engine->max_num_batched_tokens < engine->max_num_seqs) {
         bool is_given = sim_config_is_given(config, "engine", "max_num_batched_tokens");
         return sim_config_contradiction(config, error, "engine", is_given ? "max_num_batched_tokens" : "max_num_seqs",
@@ -63,6 +67,14 @@ sim_status sim_engine_check(const sim_config *config, const sim_engine_config *e
                                         "request needs a token a pass)",
                                         (long long)engine->max_num_batched_tokens, (long long)engine->max_num_seqs);
     }
+    if (engine->backend != SIM_BACKEND_VLLM && engine->prefill_schedule_interval != 1)
+        return sim_config_contradiction(config, error, "engine", "prefill_schedule_interval",
+                                        "engine.prefill_schedule_interval is a key of vllm (backend = %s)",
+                                        sim_backend_names[engine->backend]);
+    if (engine->backend != SIM_BACKEND_VLLM && engine->preemption != SIM_PREEMPT_LIFO)
+        return sim_config_contradiction(config, error, "engine", "preemption",
+                                        "engine.preemption is a key of vllm (backend = %s)",
+                                        sim_backend_names[engine->backend]);
     if (kv_cache->num_blocks == 0)
         return sim_config_contradiction(
             config, error, "kv_cache", "num_blocks",

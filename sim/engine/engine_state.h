@@ -49,17 +49,24 @@ struct sim_engine {
     bool is_pass_open;
     sim_index_list items; // sequences outside the batch that are part of the open pass, in running order
     uint32_t n_pass_preemptions;
-    sim_rejection *rejections; // of the open pass, told at its end
+    bool defers_prefills;       // in this pass: prompts neither begin nor go on
+    uint64_t n_promised_blocks; // trtllm: blocks that running requests will need to their end and do not hold yet
+    sim_rejection *rejections;  // of the open pass, told at its end
     uint32_t n_rejections, n_rejections_allocated;
     bool wants_variances;
 };
 
-// A backend's policy: put this pass's tokens on running and waiting sequences. The whole decode batch takes part in a pass that it leaves open.
+// A backend's policy. The whole decode batch takes part in a pass that it leaves open.
 struct sim_scheduler {
     const char *name; // as in sim_backend_names
+    // Tokens the request will generate at most.
+    uint32_t (*final_tokens)(const sim_engine *engine, uint32_t input_tokens, uint32_t output_tokens);
+    // The sequence leaves for good and still holds its blocks. NULL: nothing to do.
+    void (*on_finish)(sim_engine *engine, const sim_sequence *sequence);
+    // Put this pass's tokens on running and waiting sequences.
     sim_status (*schedule)(sim_engine *engine, int64_t now_ns, sim_error *error);
 };
-extern const sim_scheduler sim_scheduler_vllm;
+extern const sim_scheduler sim_scheduler_vllm, sim_scheduler_trtllm;
 
 // --- queues (engine.c) ---
 void sim_waiting_push_back(sim_engine *engine, uint32_t index);

@@ -12,14 +12,13 @@ typedef struct pass_sums {
     uint64_t prefill_tokens, prefill_kv_tokens;
     sim_square_sum decode_contexts;
     double attention; // sum of new x (past + new / 2); every term is a multiple of 1/2
-    uint32_t max_context, n_finished_prompts, n_items;
+    uint32_t max_context, n_finished_prompts;
 } pass_sums;
 
 static void add_item(pass_sums *sums, const sim_sequence *sequence) {
     uint32_t n_new = sequence->n_pass_tokens;
     uint32_t past = sequence->n_computed - n_new;
     uint32_t length = sequence->input_tokens + sequence->n_generated;
-    sums->n_items++;
     if (sequence->n_computed > sums->max_context) sums->max_context = sequence->n_computed;
     if (past >= sequence->input_tokens && n_new == 1 && sequence->n_computed == length) {
         sim_square_sum_add(&sums->decode_contexts, length);
@@ -37,7 +36,7 @@ static bool fits_32_bits(uint64_t value) { return value <= UINT32_MAX; }
 static void describe_queue(const sim_engine *engine, sim_pass *pass) {
     const sim_square_sum *prefills = &engine->queued_prefills, *decodes = &engine->queued_decodes;
     pass->has_queue_overflow = !fits_32_bits(prefills->sum) || !fits_32_bits(decodes->sum);
-    pass->metrics.queued = (fpm_queued_requests){
+    pass->metrics->queued = (fpm_queued_requests){
         .num_prefill_requests = (uint32_t)prefills->count,
         .sum_prefill_tokens = (uint32_t)prefills->sum,
         .var_prefill_length = sim_square_sum_variance(prefills),
@@ -59,32 +58,30 @@ static uint32_t longest_member(const sim_engine *engine) {
 
 static void describe_in_full(const sim_engine *engine, const pass_sums *sums, sim_pass *pass) {
     uint32_t longest = longest_member(engine);
-    pass->metrics.scheduled.var_prefill_length = sim_square_sum_variance(&sums->prefill_lengths);
-    pass->metrics.scheduled.var_decode_kv_tokens = sim_square_sum_variance(&sums->decode_contexts);
-    if (longest > pass->metrics.moments.max_context_tokens) pass->metrics.moments.max_context_tokens = longest;
+    pass->metrics->scheduled.var_prefill_length = sim_square_sum_variance(&sums->prefill_lengths);
+    pass->metrics->scheduled.var_decode_kv_tokens = sim_square_sum_variance(&sums->decode_contexts);
+    if (longest > pass->metrics->moments.max_context_tokens) pass->metrics->moments.max_context_tokens = longest;
     describe_queue(engine, pass);
 }
 
 // The batch alone, as most passes are.
 static void describe_batch(const sim_engine *engine, sim_pass *pass) {
-    pass->n_items = engine->batch.n_members;
-    pass->metrics.scheduled = (fpm_scheduled_requests){
+    pass->metrics->scheduled = (fpm_scheduled_requests){
         .num_decode_requests = (uint32_t)engine->batch.contexts.count,
         .sum_decode_kv_tokens = (uint32_t)engine->batch.contexts.sum,
     };
-    pass->metrics.moments = (fpm_moments){ .is_present = true };
+    pass->metrics->moments = (fpm_moments){ .is_present = true };
 }
 
 static void describe_items(const pass_sums *sums, sim_pass *pass) {
-    pass->n_items = sums->n_items;
-    pass->metrics.scheduled = (fpm_scheduled_requests){
+    pass->metrics->scheduled = (fpm_scheduled_requests){
         .num_prefill_requests = (uint32_t)sums->prefill_lengths.count,
         .sum_prefill_tokens = (uint32_t)sums->prefill_tokens,
         .sum_prefill_kv_tokens = (uint32_t)sums->prefill_kv_tokens,
         .num_decode_requests = (uint32_t)sums->decode_contexts.count,
         .sum_decode_kv_tokens = (uint32_t)sums->decode_contexts.sum,
     };
-    pass->metrics.moments = (fpm_moments){
+    pass->metrics->moments = (fpm_moments){
         .sum_prefill_attention = sums->attention,
         .max_context_tokens = sums->max_context,
         .num_finished_prompts = sums->n_finished_prompts,
@@ -93,7 +90,7 @@ static void describe_items(const pass_sums *sums, sim_pass *pass) {
 }
 
 sim_status sim_pass_describe(const sim_engine *engine, sim_pass *pass, sim_error *error) {
-    pass_sums sums = { .n_items = engine->batch.n_members, .decode_contexts = engine->batch.contexts };
+    pass_sums sums = { .decode_contexts = engine->batch.contexts };
     for (uint32_t i = 0; i < engine->items.n; i++) {
         const sim_sequence *sequence = &engine->sequences[engine->items.items[i]];
         if (sequence->n_pass_tokens > 0) add_item(&sums, sequence);

@@ -68,6 +68,7 @@ static sim_status put_together(sim_run *run, sim_error *error) {
     sim_cluster_parts parts = {
         .cluster = &settings->cluster,
         .router = &settings->router,
+        .parallel = &settings->parallel,
         .engine = &settings->engine,
         .kv_cache = &settings->kv_cache,
         .workload = run->workload,
@@ -144,6 +145,7 @@ static sim_status finish(sim_run *run, sim_status outcome, double started_ms, si
         .collector = &run->collector,
         .cluster = run->cluster,
         .cluster_config = &run->settings->cluster,
+        .num_gpus = (uint64_t)(run->settings->cluster.replicas * run->settings->parallel.data),
         .report = &run->settings->report,
         .sla = &run->settings->sla,
         .n_not_admitted = count_not_admitted(run, outcome),

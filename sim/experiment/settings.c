@@ -2,8 +2,8 @@
 #include "sim/experiment/settings.h"
 
 const sim_key_table *const sim_settings_tables[] = {
-    &sim_workload_keys, &sim_load_keys,   &sim_engine_keys, &sim_kv_cache_keys, &sim_pricing_keys,
-    &sim_cluster_keys,  &sim_router_keys, &sim_sla_keys,    &sim_report_keys,
+    &sim_workload_keys, &sim_load_keys,    &sim_parallel_keys, &sim_engine_keys, &sim_kv_cache_keys,
+    &sim_pricing_keys,  &sim_cluster_keys, &sim_router_keys,   &sim_sla_keys,    &sim_report_keys,
 };
 const size_t sim_settings_n_tables = sizeof sim_settings_tables / sizeof *sim_settings_tables;
 
@@ -17,6 +17,7 @@ sim_status sim_settings_read(const sim_config *config, sim_settings *settings, s
     *settings = (sim_settings){ .workload = { .source = 0 } };
     sim_config_fill(config, &sim_workload_keys, &settings->workload);
     sim_config_fill(config, &sim_load_keys, &settings->load);
+    sim_config_fill(config, &sim_parallel_keys, &settings->parallel);
     sim_config_fill(config, &sim_engine_keys, &settings->engine);
     sim_config_fill(config, &sim_kv_cache_keys, &settings->kv_cache);
     sim_config_fill(config, &sim_pricing_keys, &settings->pricing);

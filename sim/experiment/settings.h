@@ -5,12 +5,14 @@
 #define SIM_EXPERIMENT_SETTINGS_H
 
 #include "sim/engine/pricing.h"
+#include "sim/engine/worker.h"
 #include "sim/report/summary.h"
 #include "sim/workload/load.h"
 
 typedef struct sim_settings {
     sim_workload_config workload;
     sim_load_config load;
+    sim_parallel_config parallel;
     sim_engine_config engine;
     sim_kv_cache_config kv_cache;
     sim_pricing_config pricing;

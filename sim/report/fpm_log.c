@@ -10,7 +10,8 @@ sim_status sim_fpm_log_write(sim_fpm_log *log, const sim_pass_record *pass, sim_
             "(run without --fpm, or with more workers)",
             pass->worker);
     fpm_error reason;
-    if (fpm_metrics_write_json(sim_output_file_stream(log->file), pass->metrics, &reason))
-        return sim_error_set(error, SIM_IO, path, 0, "%s", reason.message);
+    for (uint32_t i = 0; i < pass->n_ranks; i++)
+        if (fpm_metrics_write_json(sim_output_file_stream(log->file), &pass->metrics[i], &reason))
+            return sim_error_set(error, SIM_IO, path, 0, "%s", reason.message);
     return SIM_OK;
 }

@@ -158,7 +158,7 @@ sim_status sim_summary_compute(const sim_run_facts *facts, sim_summary *summary,
                               : 0;
     double duration_s = sim_s_from_ns(duration_ns > 0 ? duration_ns : 1);
     summary->duration_ms = sim_ms_from_ns(duration_ns);
-    summary->num_gpus = (uint64_t)facts->cluster_config->replicas;
+    summary->num_gpus = facts->num_gpus;
     summary->gpu_hours = (double)summary->num_gpus * sim_s_from_ns(duration_ns) / 3600;
     totals(facts, summary);
     rates(duration_s, summary);

@@ -30,6 +30,7 @@ typedef struct sim_run_facts {
     const sim_collector *collector;
     const sim_cluster *cluster;
     const sim_cluster_config *cluster_config;
+    uint64_t num_gpus;
     const sim_report_config *report;
     const sim_sla_config *sla;
     uint64_t n_not_admitted; // held back by load.admit_until

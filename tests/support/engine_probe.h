@@ -19,6 +19,8 @@ typedef struct probe {
     sim_content_source content;
     sim_engine_events events;
     int64_t now_ns;
+    bool defers_prefills;
+    fpm_metrics metrics;
     sim_pass pass;
     char log[4096];
     // tokens of request r that are the same in every request of its family
@@ -79,7 +81,8 @@ static inline void probe_init(probe *p, int64_t n_blocks) {
                     probe_finished },
     };
     p->content = (sim_content_source){ p, probe_run_at };
-    p->pass.metrics = fpm_metrics_idle();
+    p->metrics = fpm_metrics_idle();
+    p->pass.metrics = &p->metrics;
 }
 
 static inline void probe_enqueue(probe *p, uint32_t request, uint32_t input_tokens, uint32_t output_tokens) {
@@ -92,8 +95,8 @@ static inline void probe_enqueue(probe *p, uint32_t request, uint32_t input_toke
 static inline const char *probe_pass(probe *p) {
     bool is_started;
     p->log[0] = '\0';
-    cr_assert_eq(sim_engine_schedule(p->engine, p->now_ns, &p->pass, &is_started, NULL), SIM_OK);
-    const fpm_scheduled_requests *s = &p->pass.metrics.scheduled;
+    cr_assert_eq(sim_engine_schedule(p->engine, p->now_ns, p->defers_prefills, &p->pass, &is_started, NULL), SIM_OK);
+    const fpm_scheduled_requests *s = &p->metrics.scheduled;
     if (!is_started) {
         probe_log(p, "idle ");
         return p->log;

@@ -140,7 +140,7 @@ Test(scheduler_vllm, queued_requests_are_counted_as_prefills_and_preempted_ones_
     probe_enqueue(&p, 2, 8, 1);
     probe_enqueue(&p, 3, 6, 1);
     PROBE_EXPECT(&p, "preempt1 decode 1:9 | gap1x1 second0 ");
-    const fpm_queued_requests *queued = &p.pass.metrics.queued;
+    const fpm_queued_requests *queued = &p.metrics.queued;
     cr_expect_eq(queued->num_prefill_requests, 2);
     cr_expect_eq(queued->sum_prefill_tokens, 14);
     cr_expect_eq(queued->var_prefill_length, 1.0); // 8 and 6
@@ -203,7 +203,7 @@ Test(scheduler_vllm, a_prompt_larger_than_the_pool_is_rejected_at_once_when_noth
     probe_enqueue(&p, 1, 13, 1);
     bool is_started;
     sim_error error;
-    cr_expect_eq(sim_engine_schedule(p.engine, 0, &p.pass, &is_started, &error), SIM_DEAD_END);
+    cr_expect_eq(sim_engine_schedule(p.engine, 0, false, &p.pass, &is_started, &error), SIM_DEAD_END);
     cr_expect(strstr(error.message, "exceeds_kv_cache"));
 }
 
@@ -218,7 +218,7 @@ Test(scheduler_vllm, a_pass_is_described_by_exact_moments) {
     probe_enqueue(&p, 2, 9, 4); // finds 4
     probe_enqueue(&p, 3, 8, 4);
     PROBE_EXPECT(&p, "admit2(4) admit3(0) prefill 2:4+10 decode 2:13 | gap1x2 second0 second1 first2 ");
-    const fpm_metrics *m = &p.pass.metrics;
+    const fpm_metrics *m = &p.metrics;
     // 2: 5 new on 4 past, 3: 5 new of 8 (budget 12 - 2 - 5)
     cr_expect_eq(m->moments.sum_prefill_attention, 5 * (4 + 2.5) + 5 * (0 + 2.5));
     cr_expect_eq(m->moments.max_context_tokens, 9);
