@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Any bytes, plain or compressed: reading them in small pieces (the first byte says how small) must give the same lines and the same outcome
-// as reading them at once.
+// Any bytes, plain or compressed: reading them in small pieces (the first byte says how small) must give the same lines
+// and the same outcome as reading them at once.
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What the fuzz targets of trace formats share: any bytes as a trace, in both modes, and what must hold of whatever comes out.
+// What the fuzz targets of trace formats share: any bytes as a trace, in both modes, and what must hold of whatever
+// comes out.
 #ifndef TESTS_SUPPORT_TRACE_FUZZ_H
 #define TESTS_SUPPORT_TRACE_FUZZ_H
 

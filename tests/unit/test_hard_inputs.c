@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The hard inputs of ../shared: every file of a format this version reads gets the outcome that expected.json documents. The table is read
-// from there, and a key this test does not know fails it, so that no expectation is passed over.
+// The hard inputs of ../shared: every file of a format this version reads gets the outcome that expected.json
+// documents. The table is read from there, and a key this test does not know fails it, so that no expectation is passed
+// over.
 #include <cjson/cJSON.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -296,8 +297,8 @@ static hard_case prepare(const cJSON *expected) {
     return c;
 }
 
-// Where the documents leave the choice (outcome "policy"), this is ours: the part of the message of a refused file, NULL when it is
-// accepted as a whole.
+// Where the documents leave the choice (outcome "policy"), this is ours: the part of the message of a refused file,
+// NULL when it is accepted as a whole.
 static const char *refusal_of_policy(const char *name) {
     static const struct {
         const char *name, *message;
