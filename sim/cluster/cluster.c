@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// One event is pending per busy worker: the end of its pass. At each instant, in this order and repeated until nothing changes: passes end (by
-// worker), arrivals are admitted (a pass end may have freed a slot of a closed loop), idle workers start passes (by worker).
+// Two ways to let time pass (architecture.md, principle 2):
+// - Workers that cannot influence each other (open loop, routing without state of the workers, nobody who wants passes in order) run to their end one
+//   after the other, a tight loop over passes.
+// - Else events: one is pending per busy worker, the end of its pass. At each instant, in this order and repeated until nothing changes: passes end (by
+//   worker), arrivals are admitted (a pass end may have freed a slot of a closed loop), idle workers start passes (by worker).
 #include "sim/cluster/cluster.h"
 
 #include <assert.h>
@@ -14,7 +17,7 @@
 typedef struct worker {
     sim_engine *engine;
     sim_pass pass; // the open one
-    int64_t pass_start_ns;
+    int64_t pass_start_ns, pass_end_ns;
     bool is_busy;
     bool is_touched; // in the list of workers to look at in this instant
     char id[12];
@@ -95,8 +98,11 @@ static sim_status make_workers(sim_cluster *cluster, sim_error *error) {
     for (uint32_t i = 0; i < n; i++) {
         worker *w = &cluster->workers[i];
         snprintf(w->id, sizeof w->id, "%u", i);
-        sim_status status = sim_engine_new(&w->engine, cluster->parts.engine, cluster->parts.kv_cache,
-                                           &cluster->content, &cluster->events, error);
+        w->pass.metrics = fpm_metrics_idle();
+        w->pass.metrics.worker_id = w->id;
+        sim_status status =
+            sim_engine_new(&w->engine, cluster->parts.engine, cluster->parts.kv_cache, &cluster->content,
+                           &cluster->events, cluster->parts.observer->on_pass != NULL, error);
         if (status) return status;
         cluster->n_workers++;
     }
@@ -148,15 +154,20 @@ static void touch(sim_cluster *cluster, uint32_t w) {
     cluster->touched[cluster->n_touched++] = w;
 }
 
+static sim_status complete_pass(worker *w, sim_error *error) {
+    w->is_busy = false;
+    w->stats.n_passes++;
+    w->stats.busy_ns += w->pass_end_ns - w->pass_start_ns;
+    return sim_engine_complete(w->engine, w->pass_end_ns, error);
+}
+
 static sim_status end_pass(sim_cluster *cluster, uint32_t index, int64_t now_ns, sim_error *error) {
     worker *w = &cluster->workers[index];
     const sim_observer *observer = cluster->parts.observer;
     sim_pass_record record = { index, w->pass_start_ns, now_ns, &w->pass.metrics, w->pass.has_queue_overflow };
-    w->is_busy = false;
-    w->stats.n_passes++;
-    w->stats.busy_ns += now_ns - w->pass_start_ns;
-    sim_engine_complete(w->engine, now_ns);
     touch(cluster, index);
+    sim_status status = complete_pass(w, error);
+    if (status || !observer->on_pass) return status;
     return observer->on_pass(observer->self, &record, error);
 }
 
@@ -170,18 +181,28 @@ static sim_status end_passes(sim_cluster *cluster, int64_t now_ns, sim_error *er
     return SIM_OK;
 }
 
-static sim_status admit_arrivals(sim_cluster *cluster, int64_t now_ns, sim_error *error) {
+// The next arrival finds its worker.
+static uint32_t route_arrival(sim_cluster *cluster, int64_t now_ns, uint32_t *request) {
     const sim_observer *observer = cluster->parts.observer;
     const sim_router_policy *policy = sim_router_policies[cluster->parts.router->policy];
+    *request = sim_load_take(cluster->load, now_ns);
+    uint32_t index = policy->place(&cluster->router_state, cluster->n_workers, *request);
+    cluster->n_arrived++;
+    cluster->workers[index].stats.n_requests++;
+    observer->on_arrival(observer->self, *request, index, now_ns);
+    return index;
+}
+
+static sim_status enqueue(sim_cluster *cluster, worker *w, uint32_t request, sim_error *error) {
+    const sim_request *spec = &cluster->parts.workload->requests[request];
+    return sim_engine_enqueue(w->engine, request, spec->input_tokens, spec->output_tokens, error);
+}
+
+static sim_status admit_arrivals(sim_cluster *cluster, int64_t now_ns, sim_error *error) {
     while (sim_load_next_time(cluster->load, now_ns) <= now_ns) {
-        uint32_t request = sim_load_take(cluster->load, now_ns);
-        const sim_request *spec = &cluster->parts.workload->requests[request];
-        uint32_t index = policy->place(&cluster->router_state, cluster->n_workers, request);
-        worker *w = &cluster->workers[index];
-        cluster->n_arrived++;
-        w->stats.n_requests++;
-        observer->on_arrival(observer->self, request, index, now_ns);
-        sim_status status = sim_engine_enqueue(w->engine, request, spec->input_tokens, spec->output_tokens, error);
+        uint32_t request;
+        uint32_t index = route_arrival(cluster, now_ns, &request);
+        sim_status status = enqueue(cluster, &cluster->workers[index], request, error);
         if (status) return status;
         touch(cluster, index);
     }
@@ -204,22 +225,29 @@ static sim_status price_pass(sim_cluster *cluster, worker *w, int64_t *duration_
     return SIM_OK;
 }
 
-static sim_status start_pass(sim_cluster *cluster, uint32_t index, int64_t now_ns, sim_error *error) {
-    worker *w = &cluster->workers[index];
-    if (w->is_busy || !sim_engine_has_work(w->engine)) return SIM_OK;
+// Begin the next pass of an idle worker, if there is anything to do; w->pass_end_ns says when it ends.
+static sim_status begin_pass(sim_cluster *cluster, worker *w, int64_t now_ns, sim_error *error) {
+    if (!sim_engine_has_work(w->engine)) return SIM_OK;
     bool is_started;
     sim_status status = sim_engine_schedule(w->engine, now_ns, &w->pass, &is_started, error);
     if (status || !is_started) return status;
-    w->pass.metrics.worker_id = w->id;
-    w->pass.metrics.counter_id = w->stats.n_passes;
-    int64_t duration_ns, end_ns;
+    int64_t duration_ns;
     status = price_pass(cluster, w, &duration_ns, error);
     if (status) return status;
-    if (!sim_ns_add(now_ns, duration_ns, &end_ns))
+    if (!sim_ns_add(now_ns, duration_ns, &w->pass_end_ns))
         return sim_error_set(error, SIM_INTERNAL, NULL, 0, "virtual time exceeds 292 years");
     w->is_busy = true;
     w->pass_start_ns = now_ns;
-    if (!sim_event_queue_push(cluster->queue, (sim_event){ end_ns, SIM_PHASE_PASS_END, index }))
+    return SIM_OK;
+}
+
+static sim_status start_pass(sim_cluster *cluster, uint32_t index, int64_t now_ns, sim_error *error) {
+    worker *w = &cluster->workers[index];
+    if (w->is_busy) return SIM_OK;
+    sim_status status = begin_pass(cluster, w, now_ns, error);
+    if (status || !w->is_busy) return status;
+    w->pass.metrics.counter_id = w->stats.n_passes;
+    if (!sim_event_queue_push(cluster->queue, (sim_event){ w->pass_end_ns, SIM_PHASE_PASS_END, index }))
         return sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory");
     return SIM_OK;
 }
@@ -252,7 +280,7 @@ static sim_status run_instant(sim_cluster *cluster, int64_t now_ns, sim_error *e
     return status;
 }
 
-// --- the run ----------------------------------------------------------------------------------------------------------
+// --- events -----------------------------------------------------------------------------------------------------------
 
 static int64_t next_time(const sim_cluster *cluster, int64_t now_ns) {
     int64_t arrival_ns = sim_load_next_time(cluster->load, now_ns);
@@ -260,6 +288,100 @@ static int64_t next_time(const sim_cluster *cluster, int64_t now_ns) {
     if (!sim_event_queue_peek(cluster->queue, &event)) return arrival_ns;
     return event.time_ns < arrival_ns ? event.time_ns : arrival_ns;
 }
+
+// *is_cut: max_time_ns ended it.
+static sim_status run_events(sim_cluster *cluster, int64_t max_time_ns, bool *is_cut, sim_error *error) {
+    const sim_observer *observer = cluster->parts.observer;
+    int64_t now_ns = 0;
+    for (;;) {
+        int64_t next_ns = next_time(cluster, now_ns);
+        *is_cut = next_ns > max_time_ns && next_ns != SIM_TIME_NEVER;
+        if (next_ns == SIM_TIME_NEVER || *is_cut) return SIM_OK;
+        assert(next_ns >= now_ns);
+        now_ns = next_ns;
+        sim_status status = run_instant(cluster, now_ns, error);
+        if (!status) status = observer->on_tick(observer->self, now_ns);
+        if (status) return status;
+    }
+}
+
+// --- workers on their own ---------------------------------------------------------------------------------------------
+
+// Arrivals of a run, each in the list of its worker.
+typedef struct arrivals {
+    int64_t *time_ns;       // by request
+    uint32_t *next;         // by request; SIM_NO_REQUEST ends a list
+    uint32_t *first, *last; // by worker
+} arrivals;
+#define SIM_NO_REQUEST UINT32_MAX
+
+static bool is_independent(const sim_cluster *cluster) {
+    return !sim_load_is_closed_loop(cluster->load) && !cluster->parts.observer->on_pass &&
+           cluster->parts.engine->on_unservable == SIM_UNSERVABLE_REJECT;
+}
+
+static sim_status route_all(sim_cluster *cluster, int64_t max_time_ns, arrivals *all, bool *is_cut, sim_error *error) {
+    size_t n_requests = cluster->parts.workload->n_requests;
+    all->time_ns = malloc(n_requests * sizeof *all->time_ns);
+    all->next = malloc(n_requests * sizeof *all->next);
+    all->first = malloc(cluster->n_workers * sizeof *all->first);
+    all->last = malloc(cluster->n_workers * sizeof *all->last);
+    if (!all->time_ns || !all->next || !all->first || !all->last)
+        return sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory");
+    for (uint32_t w = 0; w < cluster->n_workers; w++) all->first[w] = SIM_NO_REQUEST;
+    int64_t now_ns = 0;
+    while ((now_ns = sim_load_next_time(cluster->load, now_ns)) <= max_time_ns && now_ns != SIM_TIME_NEVER) {
+        uint32_t request;
+        uint32_t w = route_arrival(cluster, now_ns, &request);
+        all->time_ns[request] = now_ns;
+        all->next[request] = SIM_NO_REQUEST;
+        *(all->first[w] == SIM_NO_REQUEST ? &all->first[w] : &all->next[all->last[w]]) = request;
+        all->last[w] = request;
+    }
+    *is_cut |= now_ns != SIM_TIME_NEVER;
+    return SIM_OK;
+}
+
+static sim_status run_worker(sim_cluster *cluster, worker *w, const arrivals *all, int64_t max_time_ns, bool *is_cut,
+                             sim_error *error) {
+    const sim_observer *observer = cluster->parts.observer;
+    uint32_t request = all->first[w - cluster->workers];
+    int64_t now_ns = 0;
+    for (;;) {
+        if (!w->is_busy) { // nothing to do before the next arrival
+            if (request == SIM_NO_REQUEST) return SIM_OK;
+            now_ns = all->time_ns[request];
+        } else if (w->pass_end_ns > max_time_ns) {
+            *is_cut = true;
+            return SIM_OK;
+        } else {
+            now_ns = w->pass_end_ns;
+            sim_status status = complete_pass(w, error);
+            if (status) return status;
+        }
+        sim_status status = SIM_OK;
+        for (; !status && request != SIM_NO_REQUEST && all->time_ns[request] <= now_ns; request = all->next[request])
+            status = enqueue(cluster, w, request, error);
+        if (!status) status = begin_pass(cluster, w, now_ns, error);
+        if (!status && (w->stats.n_passes & 63) == 0) status = observer->on_tick(observer->self, now_ns);
+        if (status) return status;
+    }
+}
+
+static sim_status run_independently(sim_cluster *cluster, int64_t max_time_ns, bool *is_cut, sim_error *error) {
+    arrivals all = { .time_ns = NULL };
+    *is_cut = false;
+    sim_status status = route_all(cluster, max_time_ns, &all, is_cut, error);
+    for (uint32_t i = 0; i < cluster->n_workers && !status; i++)
+        status = run_worker(cluster, &cluster->workers[i], &all, max_time_ns, is_cut, error);
+    free(all.time_ns);
+    free(all.next);
+    free(all.first);
+    free(all.last);
+    return status;
+}
+
+// --- the run ----------------------------------------------------------------------------------------------------------
 
 static sim_status check_finished(const sim_cluster *cluster, sim_error *error) {
     for (uint32_t i = 0; i < cluster->n_workers; i++) {
@@ -276,17 +398,10 @@ static sim_status check_finished(const sim_cluster *cluster, sim_error *error) {
 }
 
 sim_status sim_cluster_run(sim_cluster *cluster, sim_load *load, int64_t max_time_ns, sim_error *error) {
-    const sim_observer *observer = cluster->parts.observer;
     cluster->load = load;
-    int64_t now_ns = 0;
-    for (;;) {
-        int64_t next_ns = next_time(cluster, now_ns);
-        if (next_ns == SIM_TIME_NEVER) return check_finished(cluster, error);
-        if (max_time_ns > 0 && next_ns > max_time_ns) return SIM_OK;
-        assert(next_ns >= now_ns);
-        now_ns = next_ns;
-        sim_status status = run_instant(cluster, now_ns, error);
-        if (!status) status = observer->on_tick(observer->self, now_ns);
-        if (status) return status;
-    }
+    if (max_time_ns == 0) max_time_ns = INT64_MAX;
+    bool is_cut;
+    sim_status status = is_independent(cluster) ? run_independently(cluster, max_time_ns, &is_cut, error)
+                                                : run_events(cluster, max_time_ns, &is_cut, error);
+    return status || is_cut ? status : check_finished(cluster, error);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What a run shows to whoever measures it. The cluster calls, report/ implements; nothing here can change the run. Events come in order of
-// virtual time, and within one instant in order of phase and worker, so that what is written does not depend on how the run was computed.
+// What a run shows to whoever measures it. The cluster calls, report/ implements; nothing here can change the run. Arrivals come in order of virtual time;
+// the other events of one worker too, but those of two workers may come in any order unless on_pass is given, so observers add up and compare, they do not
+// rely on who comes first.
 #ifndef SIM_CLUSTER_OBSERVER_H
 #define SIM_CLUSTER_OBSERVER_H
 
@@ -24,7 +25,8 @@ typedef struct sim_observer {
     void (*on_second_token)(void *self, uint32_t request, int64_t now_ns);
     void (*on_token_gaps)(void *self, int64_t gap_ns, uint64_t n_tokens, int64_t now_ns);
     void (*on_finished)(void *self, uint32_t request, uint32_t n_output_tokens, int64_t now_ns);
-    // Called at the end of every pass. May fail, as it may write.
+    // Called at the end of every pass, in order of time and worker. May fail, as it may write. NULL: passes are not described in full, and workers that
+    // cannot influence each other may run one after the other.
     sim_status (*on_pass)(void *self, const sim_pass_record *pass, sim_error *error);
     // Called between events; a status other than SIM_OK (SIM_INTERRUPTED, SIM_TERMINATED) stops the run in good order.
     sim_status (*on_tick)(void *self, int64_t now_ns);

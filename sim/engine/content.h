@@ -32,9 +32,4 @@ typedef struct sim_block_run {
 sim_block_run sim_content_blocks(const sim_content_source *source, uint32_t request, uint32_t input_tokens,
                                  uint32_t block_size, uint32_t block, uint32_t max_blocks);
 
-// Identity of the block that holds tokens [begin, end) of a request's sequence (prompt, then its own generated tokens), given the identity
-// of the block before it (0 for the first). XXH3-64 over the parent and the runs; chained, so it also fixes the place.
-uint64_t sim_block_identity(const sim_content_source *source, uint32_t request, uint32_t input_tokens, uint64_t parent,
-                            uint32_t begin, uint32_t end);
-
 #endif

@@ -27,7 +27,8 @@ static bool make_room(void **array, uint32_t *n_allocated, uint32_t n_used, size
 }
 
 sim_status sim_engine_new(sim_engine **engine, const sim_engine_config *config, const sim_kv_cache_config *kv_cache,
-                          const sim_content_source *content, const sim_engine_events *events, sim_error *error) {
+                          const sim_content_source *content, const sim_engine_events *events, bool wants_variances,
+                          sim_error *error) {
     sim_engine *made = calloc(1, sizeof *made);
     if (!made) return no_memory(error);
     made->config = config;
@@ -35,10 +36,12 @@ sim_status sim_engine_new(sim_engine **engine, const sim_engine_config *config, 
     made->content = content;
     made->events = events;
     made->scheduler = schedulers[config->backend];
+    made->wants_variances = wants_variances;
     made->free_sequence = made->waiting_head = made->waiting_tail = SIM_NO_SEQUENCE;
-    made->pool = sim_block_pool_new((uint32_t)kv_cache->num_blocks);
-    if (!made->pool) {
-        free(made);
+    made->running_head = made->running_tail = made->partial = SIM_NO_SEQUENCE;
+    made->kv = sim_kv_tree_new((uint32_t)kv_cache->num_blocks, (uint32_t)kv_cache->block_size, content);
+    if (!sim_batch_init(&made->batch, (uint32_t)kv_cache->block_size) || !made->kv) {
+        sim_engine_free(made);
         return no_memory(error);
     }
     *engine = made;
@@ -47,55 +50,52 @@ sim_status sim_engine_new(sim_engine **engine, const sim_engine_config *config, 
 
 void sim_engine_free(sim_engine *engine) {
     if (!engine) return;
-    for (uint32_t i = 0; i < engine->n_sequences; i++) free(engine->sequences[i].blocks);
     free(engine->sequences);
-    free(engine->running);
+    free(engine->items.items);
     free(engine->rejections);
-    sim_block_pool_free(engine->pool);
+    sim_batch_clear(&engine->batch);
+    sim_kv_tree_free(engine->kv);
     free(engine);
 }
 
 // --- sequences and the waiting queue ----------------------------------------------------------------------------------
 
-// A free sequence keeps its array of blocks for the next request.
 static uint32_t take_sequence(sim_engine *engine) {
     uint32_t index = engine->free_sequence;
     if (index != SIM_NO_SEQUENCE) {
-        engine->free_sequence = engine->sequences[index].next;
+        engine->free_sequence = engine->sequences[index].after;
         return index;
     }
     if (!make_room((void **)&engine->sequences, &engine->n_sequences_allocated, engine->n_sequences,
                    sizeof *engine->sequences))
         return SIM_NO_SEQUENCE;
-    index = engine->n_sequences++;
-    engine->sequences[index] = (sim_sequence){ .blocks = NULL };
-    return index;
+    return engine->n_sequences++;
 }
 
 static void give_back_sequence(sim_engine *engine, uint32_t index) {
-    engine->sequences[index].next = engine->free_sequence;
+    engine->sequences[index].after = engine->free_sequence;
     engine->free_sequence = index;
 }
 
 static void count_queued(sim_engine *engine, const sim_sequence *sequence, void (*change)(sim_square_sum *, uint32_t)) {
     if (sequence->is_preempted)
-        change(&engine->queued_decodes, sim_sequence_length(sequence));
+        change(&engine->queued_decodes, sim_sequence_length(&engine->batch, sequence));
     else
         change(&engine->queued_prefills, sequence->input_tokens);
 }
 
 void sim_waiting_push_back(sim_engine *engine, uint32_t index) {
-    engine->sequences[index].next = SIM_NO_SEQUENCE;
+    engine->sequences[index].after = SIM_NO_SEQUENCE;
     if (engine->waiting_tail == SIM_NO_SEQUENCE)
         engine->waiting_head = index;
     else
-        engine->sequences[engine->waiting_tail].next = index;
+        engine->sequences[engine->waiting_tail].after = index;
     engine->waiting_tail = index;
     count_queued(engine, &engine->sequences[index], sim_square_sum_add);
 }
 
 void sim_waiting_push_front(sim_engine *engine, uint32_t index) {
-    engine->sequences[index].next = engine->waiting_head;
+    engine->sequences[index].after = engine->waiting_head;
     engine->waiting_head = index;
     if (engine->waiting_tail == SIM_NO_SEQUENCE) engine->waiting_tail = index;
     count_queued(engine, &engine->sequences[index], sim_square_sum_add);
@@ -103,10 +103,36 @@ void sim_waiting_push_front(sim_engine *engine, uint32_t index) {
 
 uint32_t sim_waiting_pop(sim_engine *engine) {
     uint32_t index = engine->waiting_head;
-    engine->waiting_head = engine->sequences[index].next;
+    engine->waiting_head = engine->sequences[index].after;
     if (engine->waiting_head == SIM_NO_SEQUENCE) engine->waiting_tail = SIM_NO_SEQUENCE;
     count_queued(engine, &engine->sequences[index], sim_square_sum_remove);
     return index;
+}
+
+void sim_running_append(sim_engine *engine, uint32_t index) {
+    sim_sequence *sequence = &engine->sequences[index];
+    sequence->admission = engine->n_admissions++;
+    sequence->before = engine->running_tail;
+    sequence->after = SIM_NO_SEQUENCE;
+    if (engine->running_tail == SIM_NO_SEQUENCE)
+        engine->running_head = index;
+    else
+        engine->sequences[engine->running_tail].after = index;
+    engine->running_tail = index;
+    engine->n_running++;
+}
+
+void sim_running_remove(sim_engine *engine, uint32_t index) {
+    const sim_sequence *sequence = &engine->sequences[index];
+    if (sequence->before == SIM_NO_SEQUENCE)
+        engine->running_head = sequence->after;
+    else
+        engine->sequences[sequence->before].after = sequence->after;
+    if (sequence->after == SIM_NO_SEQUENCE)
+        engine->running_tail = sequence->before;
+    else
+        engine->sequences[sequence->after].before = sequence->before;
+    engine->n_running--;
 }
 
 sim_status sim_reject_head(sim_engine *engine, sim_reject_reason reason, sim_error *error) {
@@ -125,24 +151,34 @@ sim_status sim_reject_head(sim_engine *engine, sim_reject_reason reason, sim_err
     return SIM_OK;
 }
 
+// Every list can hold all sequences there are, so that nothing but the KV cache allocates later.
+static bool reserve_lists(sim_engine *engine) {
+    sim_index_list *items = &engine->items;
+    if (!sim_batch_reserve(&engine->batch, engine->n_sequences_allocated)) return false;
+    if (items->n_allocated >= engine->n_sequences_allocated) return true;
+    uint32_t *grown = realloc(items->items, engine->n_sequences_allocated * sizeof *grown);
+    if (!grown) return false;
+    items->items = grown;
+    items->n_allocated = engine->n_sequences_allocated;
+    return true;
+}
+
 sim_status sim_engine_enqueue(sim_engine *engine, uint32_t request, uint32_t input_tokens, uint32_t output_tokens,
                               sim_error *error) {
-    // The running list can hold every sequence there is, so that admission never allocates.
     uint32_t index = take_sequence(engine);
     if (index == SIM_NO_SEQUENCE) return no_memory(error);
-    if (engine->n_running_allocated < engine->n_sequences_allocated) {
-        uint32_t *running = realloc(engine->running, engine->n_sequences_allocated * sizeof *running);
-        if (!running) return no_memory(error);
-        engine->running = running;
-        engine->n_running_allocated = engine->n_sequences_allocated;
+    if (!reserve_lists(engine)) {
+        give_back_sequence(engine, index);
+        return no_memory(error);
     }
-    sim_sequence *sequence = &engine->sequences[index];
-    *sequence = (sim_sequence){
+    int64_t limit = engine->config->max_model_len;
+    bool is_limited = limit > input_tokens && limit - input_tokens < output_tokens;
+    engine->sequences[index] = (sim_sequence){
         .request = request,
         .input_tokens = input_tokens,
         .output_tokens = output_tokens,
-        .blocks = sequence->blocks,
-        .n_blocks_allocated = sequence->n_blocks_allocated,
+        .n_final = is_limited ? (uint32_t)(limit - input_tokens) : output_tokens,
+        .chain = sim_kv_chain_empty(),
     };
     sim_waiting_push_back(engine, index);
     return SIM_OK;
@@ -161,28 +197,19 @@ static void tell_rejections(sim_engine *engine, int64_t now_ns) {
     engine->n_rejections = 0;
 }
 
-// A request without output whose whole prompt is cached runs for one pass without computing anything.
-static bool has_pass_content(const sim_engine *engine, const sim_pass *pass) {
-    if (pass->n_items > 0) return true;
-    for (uint32_t i = 0; i < engine->n_running; i++) {
-        const sim_sequence *sequence = &engine->sequences[engine->running[i]];
-        if (sequence->n_computed == sim_sequence_length(sequence)) return true;
-    }
-    return false;
-}
-
 sim_status sim_engine_schedule(sim_engine *engine, int64_t now_ns, sim_pass *pass, bool *is_started, sim_error *error) {
     assert(!engine->is_pass_open);
     *is_started = false;
     bool has_changed;
     do {
         engine->n_pass_preemptions = 0;
+        engine->items.n = 0;
         sim_status status = engine->scheduler->schedule(engine, now_ns, error);
-        if (!status) status = sim_pass_describe(engine, pass, error);
         if (status) return status;
-        if (has_pass_content(engine, pass)) {
+        // An item may have nothing to compute: a request without output whose whole prompt is cached. It ends with the pass.
+        if (engine->items.n > 0 || engine->batch.n_members > 0) {
             engine->is_pass_open = *is_started = true;
-            return SIM_OK;
+            return sim_pass_describe(engine, pass, error);
         }
         // Nothing to compute, but preemptions and rejections may have made room: try again at once. Each round removes a running or a
         // waiting request, so this ends.
@@ -192,72 +219,80 @@ sim_status sim_engine_schedule(sim_engine *engine, int64_t now_ns, sim_pass *pas
     return SIM_OK;
 }
 
-// Runs of equal gaps, as most of a decode batch emits at one pace.
-typedef struct gap_run {
-    int64_t gap_ns;
-    uint64_t n_tokens;
-} gap_run;
-
-static void flush_gaps(const sim_engine *engine, gap_run *gaps, int64_t now_ns) {
-    if (gaps->n_tokens > 0) engine->events->on_token_gaps(engine->events->self, gaps->gap_ns, gaps->n_tokens, now_ns);
-    gaps->n_tokens = 0;
+static sim_status finish(sim_engine *engine, uint32_t index, int64_t now_ns, sim_error *error) {
+    sim_sequence *sequence = &engine->sequences[index];
+    if (!sim_sequence_release(engine, sequence)) return no_memory(error);
+    sim_running_remove(engine, index);
+    engine->is_head_blocked = false;
+    engine->events->on_finished(engine->events->self, sequence->request, sequence->n_generated, now_ns);
+    give_back_sequence(engine, index);
+    return SIM_OK;
 }
 
-static void emit_token(const sim_engine *engine, sim_sequence *sequence, gap_run *gaps, int64_t now_ns) {
+static sim_status complete_batch(sim_engine *engine, int64_t now_ns, sim_error *error) {
+    const sim_engine_events *events = engine->events;
+    sim_batch *batch = &engine->batch;
+    if (batch->n_members == 0) return SIM_OK;
+    events->on_token_gaps(events->self, now_ns - batch->last_token_ns, batch->n_members, now_ns);
+    for (uint32_t i = 0; i < batch->n_fresh; i++)
+        events->on_second_token(events->self, engine->sequences[batch->fresh[i]].request, now_ns);
+    batch->n_fresh = 0;
+    sim_batch_advance(batch);
+    uint32_t index;
+    while ((index = sim_batch_finished(batch, engine->sequences)) != SIM_NO_SEQUENCE) {
+        sim_batch_leave(batch, engine->sequences, index);
+        sim_status status = finish(engine, index, now_ns, error);
+        if (status) return status;
+    }
+    return SIM_OK;
+}
+
+static void emit_token(const sim_engine *engine, sim_sequence *sequence, int64_t now_ns) {
     const sim_engine_events *events = engine->events;
     sequence->n_generated++;
     if (sequence->n_generated == 1) {
         events->on_first_token(events->self, sequence->request, now_ns);
-    } else {
-        int64_t gap_ns = now_ns - sequence->last_token_ns;
-        if (gap_ns != gaps->gap_ns) flush_gaps(engine, gaps, now_ns);
-        gaps->gap_ns = gap_ns;
-        gaps->n_tokens++;
+    } else { // it was preempted in between
+        events->on_token_gaps(events->self, now_ns - sequence->last_token_ns, 1, now_ns);
         if (sequence->n_generated == 2) events->on_second_token(events->self, sequence->request, now_ns);
     }
     sequence->last_token_ns = now_ns;
 }
 
-static bool is_finished(const sim_engine *engine, const sim_sequence *sequence) {
-    return sequence->n_generated == sequence->output_tokens ||
-           (int64_t)sim_sequence_length(sequence) == engine->config->max_model_len;
+static sim_status complete_item(sim_engine *engine, uint32_t index, int64_t now_ns, sim_error *error) {
+    sim_sequence *sequence = &engine->sequences[index];
+    sequence->n_pass_tokens = 0;
+    if (sequence->n_computed < sequence->input_tokens + sequence->n_generated) {
+        engine->partial = index;
+        return SIM_OK;
+    }
+    if (engine->partial == index) engine->partial = SIM_NO_SEQUENCE;
+    if (sequence->output_tokens > 0) emit_token(engine, sequence, now_ns);
+    if (sequence->n_generated == sequence->n_final) return finish(engine, index, now_ns, error);
+    sim_batch_join(&engine->batch, engine->sequences, index);
+    return SIM_OK;
 }
 
-void sim_engine_complete(sim_engine *engine, int64_t now_ns) {
+sim_status sim_engine_complete(sim_engine *engine, int64_t now_ns, sim_error *error) {
     assert(engine->is_pass_open);
-    gap_run gaps = { 0, 0 };
-    uint32_t n_kept = 0;
-    for (uint32_t i = 0; i < engine->n_running; i++) {
-        uint32_t index = engine->running[i];
-        sim_sequence *sequence = &engine->sequences[index];
-        bool is_ready = sequence->n_computed == sim_sequence_length(sequence);
-        sequence->n_pass_tokens = 0;
-        if (is_ready && sequence->output_tokens > 0) emit_token(engine, sequence, &gaps, now_ns);
-        if (is_ready && is_finished(engine, sequence)) {
-            sim_sequence_release(engine, sequence);
-            engine->events->on_finished(engine->events->self, sequence->request, sequence->n_generated, now_ns);
-            give_back_sequence(engine, index);
-        } else {
-            engine->running[n_kept++] = index;
-        }
-    }
-    flush_gaps(engine, &gaps, now_ns);
-    engine->n_running = n_kept;
-    tell_rejections(engine, now_ns);
     engine->is_pass_open = false;
+    sim_status status = complete_batch(engine, now_ns, error);
+    if (engine->items.n > 0) engine->is_head_blocked = false; // what they computed may be what the head shares
+    engine->batch.last_token_ns = now_ns;
+    for (uint32_t i = 0; i < engine->items.n && !status; i++)
+        status = complete_item(engine, engine->items.items[i], now_ns, error);
+    tell_rejections(engine, now_ns);
+    return status;
 }
 
 void sim_engine_explain_stuck(const sim_engine *engine, char *text, size_t capacity) {
-    uint32_t index = engine->waiting_head != SIM_NO_SEQUENCE ? engine->waiting_head : engine->running[0];
+    uint32_t index = engine->waiting_head != SIM_NO_SEQUENCE ? engine->waiting_head : engine->running_head;
     const sim_sequence *sequence = &engine->sequences[index];
-    uint64_t block_size = (uint64_t)engine->kv_cache->block_size;
-    uint64_t wanted = (sim_sequence_length(sequence) + block_size - 1) / block_size;
+    uint32_t wanted = sim_blocks_for(engine, sim_sequence_length(&engine->batch, sequence));
     uint64_t n_waiting = engine->queued_prefills.count + engine->queued_decodes.count;
-    snprintf(
-        text, capacity,
-        "request %u (%u prompt + %u generated tokens) needs %llu KV blocks, the pool has %u, %u of them held by %u "
-        "running requests; %llu requests wait",
-        sequence->request, sequence->input_tokens, sequence->n_generated, (unsigned long long)wanted,
-        sim_block_pool_capacity(engine->pool), sim_block_pool_active(engine->pool), engine->n_running,
-        (unsigned long long)n_waiting);
+    snprintf(text, capacity,
+             "request %u (%u prompt + %u generated tokens) needs %u KV blocks, the pool has %u, %u of them held by %u "
+             "running requests; %llu requests wait",
+             sequence->request, sequence->input_tokens, sequence->n_generated, wanted, sim_kv_tree_capacity(engine->kv),
+             sim_kv_tree_active(engine->kv), engine->n_running, (unsigned long long)n_waiting);
 }

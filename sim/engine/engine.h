@@ -70,9 +70,11 @@ typedef struct sim_engine_events {
 
 typedef struct sim_engine sim_engine;
 
-// The configs, source and what `events` points to must outlive the engine.
+// The configs, source and what `events` points to must outlive the engine. `wants_variances`: passes are described in full, for a log; else without
+// variances, longest context and queue, which cost more than the rest and price nothing.
 sim_status sim_engine_new(sim_engine **engine, const sim_engine_config *config, const sim_kv_cache_config *kv_cache,
-                          const sim_content_source *content, const sim_engine_events *events, sim_error *error);
+                          const sim_content_source *content, const sim_engine_events *events, bool wants_variances,
+                          sim_error *error);
 void sim_engine_free(sim_engine *engine);
 
 // Append a request to the waiting queue. O(1).
@@ -81,7 +83,8 @@ sim_status sim_engine_enqueue(sim_engine *engine, uint32_t request, uint32_t inp
 bool sim_engine_has_work(const sim_engine *engine); // waiting or running requests
 
 typedef struct sim_pass {
-    fpm_metrics metrics;     // worker_id, dp_rank, counter_id and wall time are the caller's
+    // `scheduled`, `moments` and, for a log, `queued` are written by each pass; the rest is the caller's, who begins with fpm_metrics_idle().
+    fpm_metrics metrics;
     uint32_t n_items;        // requests that compute something in this pass
     bool has_queue_overflow; // queued sums beyond 32 bits: cannot be logged
 } sim_pass;
@@ -89,8 +92,8 @@ typedef struct sim_pass {
 // Decide the next pass at `now_ns`. *is_started = false: nothing can be scheduled until something else happens. Requests that can never be
 // served are rejected on the way (SIM_DEAD_END when on_unservable = fail). Needs a rank without an open pass.
 sim_status sim_engine_schedule(sim_engine *engine, int64_t now_ns, sim_pass *pass, bool *is_started, sim_error *error);
-// End the open pass: emit tokens, release what finished.
-void sim_engine_complete(sim_engine *engine, int64_t now_ns);
+// End the open pass: emit tokens, release what finished. Fails only for want of memory.
+sim_status sim_engine_complete(sim_engine *engine, int64_t now_ns, sim_error *error);
 
 // For an engine that has work and can start nothing: which request is stuck and why, into `text`.
 void sim_engine_explain_stuck(const sim_engine *engine, char *text, size_t capacity);

@@ -18,7 +18,7 @@ typedef struct pass_sums {
 static void add_item(pass_sums *sums, const sim_sequence *sequence) {
     uint32_t n_new = sequence->n_pass_tokens;
     uint32_t past = sequence->n_computed - n_new;
-    uint32_t length = sim_sequence_length(sequence);
+    uint32_t length = sequence->input_tokens + sequence->n_generated;
     sums->n_items++;
     if (sequence->n_computed > sums->max_context) sums->max_context = sequence->n_computed;
     if (past >= sequence->input_tokens && n_new == 1 && sequence->n_computed == length) {
@@ -47,32 +47,65 @@ static void describe_queue(const sim_engine *engine, sim_pass *pass) {
     };
 }
 
+// The longest context of the batch is not kept, as no sum gives it: only a log asks for it.
+static uint32_t longest_member(const sim_engine *engine) {
+    uint32_t longest = 0;
+    for (uint32_t i = 0; i < engine->batch.n_members; i++) {
+        uint32_t length = sim_sequence_length(&engine->batch, &engine->sequences[engine->batch.heap[i]]);
+        if (length > longest) longest = length;
+    }
+    return longest;
+}
+
+static void describe_in_full(const sim_engine *engine, const pass_sums *sums, sim_pass *pass) {
+    uint32_t longest = longest_member(engine);
+    pass->metrics.scheduled.var_prefill_length = sim_square_sum_variance(&sums->prefill_lengths);
+    pass->metrics.scheduled.var_decode_kv_tokens = sim_square_sum_variance(&sums->decode_contexts);
+    if (longest > pass->metrics.moments.max_context_tokens) pass->metrics.moments.max_context_tokens = longest;
+    describe_queue(engine, pass);
+}
+
+// The batch alone, as most passes are.
+static void describe_batch(const sim_engine *engine, sim_pass *pass) {
+    pass->n_items = engine->batch.n_members;
+    pass->metrics.scheduled = (fpm_scheduled_requests){
+        .num_decode_requests = (uint32_t)engine->batch.contexts.count,
+        .sum_decode_kv_tokens = (uint32_t)engine->batch.contexts.sum,
+    };
+    pass->metrics.moments = (fpm_moments){ .is_present = true };
+}
+
+static void describe_items(const pass_sums *sums, sim_pass *pass) {
+    pass->n_items = sums->n_items;
+    pass->metrics.scheduled = (fpm_scheduled_requests){
+        .num_prefill_requests = (uint32_t)sums->prefill_lengths.count,
+        .sum_prefill_tokens = (uint32_t)sums->prefill_tokens,
+        .sum_prefill_kv_tokens = (uint32_t)sums->prefill_kv_tokens,
+        .num_decode_requests = (uint32_t)sums->decode_contexts.count,
+        .sum_decode_kv_tokens = (uint32_t)sums->decode_contexts.sum,
+    };
+    pass->metrics.moments = (fpm_moments){
+        .sum_prefill_attention = sums->attention,
+        .max_context_tokens = sums->max_context,
+        .num_finished_prompts = sums->n_finished_prompts,
+        .is_present = true,
+    };
+}
+
 sim_status sim_pass_describe(const sim_engine *engine, sim_pass *pass, sim_error *error) {
-    pass_sums sums = { .n_items = 0 };
-    for (uint32_t i = 0; i < engine->n_running; i++) {
-        const sim_sequence *sequence = &engine->sequences[engine->running[i]];
+    pass_sums sums = { .n_items = engine->batch.n_members, .decode_contexts = engine->batch.contexts };
+    for (uint32_t i = 0; i < engine->items.n; i++) {
+        const sim_sequence *sequence = &engine->sequences[engine->items.items[i]];
         if (sequence->n_pass_tokens > 0) add_item(&sums, sequence);
     }
     if (!fits_32_bits(sums.prefill_kv_tokens) || !fits_32_bits(sums.decode_contexts.sum))
         return sim_error_set(error, SIM_INTERNAL, NULL, 0,
                              "the KV tokens of one pass exceed 2^32-1, the range of ForwardPassMetrics "
                              "(lower engine.max_num_seqs)");
-    *pass = (sim_pass){ .metrics = fpm_metrics_idle(), .n_items = sums.n_items };
-    pass->metrics.scheduled = (fpm_scheduled_requests){
-        .num_prefill_requests = (uint32_t)sums.prefill_lengths.count,
-        .sum_prefill_tokens = (uint32_t)sums.prefill_tokens,
-        .sum_prefill_kv_tokens = (uint32_t)sums.prefill_kv_tokens,
-        .var_prefill_length = sim_square_sum_variance(&sums.prefill_lengths),
-        .num_decode_requests = (uint32_t)sums.decode_contexts.count,
-        .sum_decode_kv_tokens = (uint32_t)sums.decode_contexts.sum,
-        .var_decode_kv_tokens = sim_square_sum_variance(&sums.decode_contexts),
-    };
-    pass->metrics.moments = (fpm_moments){
-        .sum_prefill_attention = sums.attention,
-        .max_context_tokens = sums.max_context,
-        .num_finished_prompts = sums.n_finished_prompts,
-        .is_present = true,
-    };
-    describe_queue(engine, pass);
+    if (engine->items.n == 0)
+        describe_batch(engine, pass);
+    else
+        describe_items(&sums, pass);
+    if (engine->wants_variances) describe_in_full(engine, &sums, pass);
     return SIM_OK;
 }

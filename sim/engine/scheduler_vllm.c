@@ -2,74 +2,118 @@
 //
 // The vLLM (v1) scheduler: one token budget for prefill and decode, running requests first, then the waiting queue in strict FIFO order;
 // preemption by recomputation (simulation-semantics.md 3.1, steps A to C).
-#include "sim/engine/engine_state.h"
+//
+// The decode batch is scheduled as a whole while its new blocks fit (one look at a counter); else request by request, in running order, as the semantics
+// are written. max_num_batched_tokens >= max_num_seqs, so the budget always covers it.
+#include <assert.h>
 
-#include <string.h>
+#include "sim/engine/engine_state.h"
 
 static uint32_t min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 static sim_status no_memory(sim_error *error) { return sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory"); }
 
-// --- preemption -------------------------------------------------------------------------------------------------------
-
-// Running request `position` loses its blocks and goes to the front of the queue; what it generated is kept and will be recomputed. If it
-// was already scheduled in this pass, that is undone and its tokens return to the budget.
-static void preempt(sim_engine *engine, uint32_t position, uint32_t *budget, int64_t now_ns) {
-    uint32_t index = engine->running[position];
-    sim_sequence *victim = &engine->sequences[index];
-    *budget += victim->n_pass_tokens;
-    victim->n_pass_tokens = 0;
-    victim->n_computed = 0;
-    victim->is_preempted = true;
-    sim_sequence_release(engine, victim);
-    engine->n_running--;
-    memmove(engine->running + position, engine->running + position + 1,
-            (engine->n_running - position) * sizeof *engine->running);
-    sim_waiting_push_front(engine, index);
-    engine->n_pass_preemptions++;
-    engine->events->on_preempted(engine->events->self, victim->request, now_ns);
+static uint32_t room(const sim_engine *engine) {
+    return sim_kv_tree_capacity(engine->kv) - sim_kv_tree_active(engine->kv);
 }
 
-typedef enum growth { GROWTH_DONE, GROWTH_SELF_PREEMPTED, GROWTH_NO_MEMORY } growth;
+// --- preemption -------------------------------------------------------------------------------------------------------
 
-// Make room for `n_tokens` tokens of running request *position, preempting until they fit. Preempting a request in front of it moves *position.
-static growth grow_or_preempt(sim_engine *engine, uint32_t *position, uint32_t n_tokens, uint32_t *budget,
-                              int64_t now_ns) {
-    uint32_t index = engine->running[*position];
-    for (;;) {
-        sim_take outcome = sim_sequence_grow(engine, &engine->sequences[index], n_tokens);
-        if (outcome == SIM_TAKE_OK) return GROWTH_DONE;
-        if (outcome == SIM_TAKE_NO_MEMORY) return GROWTH_NO_MEMORY;
-        uint32_t victim = engine->config->preemption == SIM_PREEMPT_LIFO ? engine->n_running - 1 : 0;
-        preempt(engine, victim, budget, now_ns);
-        if (victim == *position) return GROWTH_SELF_PREEMPTED;
-        if (victim < *position) --*position;
+// A running request loses its blocks and goes to the front of the queue; what it generated is kept and will be recomputed. `is_scheduled`: it already had its
+// token of this pass, which is undone; the block its newest token may have filled stays known, as in vLLM, where blocks are hashed when scheduled.
+static sim_status preempt(sim_engine *engine, uint32_t index, bool is_scheduled, int64_t now_ns, sim_error *error) {
+    sim_sequence *victim = &engine->sequences[index];
+    if (victim->is_member) {
+        sim_batch_leave(&engine->batch, engine->sequences, index);
+        if (is_scheduled) {
+            victim->n_computed++;
+            victim->n_blocks = sim_blocks_for(engine, victim->n_computed);
+        }
     }
+    if (!sim_sequence_release(engine, victim)) return no_memory(error);
+    if (engine->partial == index) engine->partial = SIM_NO_SEQUENCE;
+    victim->n_computed = 0;
+    victim->n_pass_tokens = 0;
+    victim->is_preempted = true;
+    sim_running_remove(engine, index);
+    sim_waiting_push_front(engine, index);
+    engine->is_head_blocked = false;
+    engine->n_pass_preemptions++;
+    engine->events->on_preempted(engine->events->self, victim->request, now_ns);
+    return SIM_OK;
+}
+
+// Take `n_blocks` for running request `index`, preempting until they fit. *is_kept = false: it had to give itself up.
+static sim_status take_or_preempt(sim_engine *engine, uint32_t index, uint32_t n_blocks, bool *is_kept, int64_t now_ns,
+                                  sim_error *error) {
+    while (!sim_kv_tree_take(engine->kv, n_blocks)) {
+        bool is_lifo = engine->config->preemption == SIM_PREEMPT_LIFO;
+        uint32_t victim = is_lifo ? engine->running_tail : engine->running_head;
+        *is_kept = victim != index;
+        // Everybody in front of `index` has been scheduled, nobody behind it.
+        sim_status status = preempt(engine, victim, *is_kept && !is_lifo, now_ns, error);
+        if (status || !*is_kept) return status;
+    }
+    *is_kept = true;
+    return SIM_OK;
 }
 
 // --- step B: running requests -----------------------------------------------------------------------------------------
 
-static bool compute(sim_engine *engine, sim_sequence *sequence, uint32_t n_tokens, uint32_t *budget) {
+// Not enough room for everybody's next block: one after the other.
+static sim_status schedule_batch_under_pressure(sim_engine *engine, int64_t now_ns, sim_error *error) {
+    uint32_t index = engine->running_head;
+    while (index != SIM_NO_SEQUENCE && engine->sequences[index].is_member) {
+        bool is_kept = true;
+        sim_status status = SIM_OK;
+        uint32_t next = engine->sequences[index].after;
+        if (sim_batch_needs_block(&engine->batch, &engine->sequences[index])) {
+            status = take_or_preempt(engine, index, 1, &is_kept, now_ns, error);
+            // A victim behind it may have been the next; one that gave itself up stands in the waiting queue now.
+            next = is_kept ? engine->sequences[index].after : next;
+            if (!is_kept && engine->config->preemption == SIM_PREEMPT_LIFO) next = SIM_NO_SEQUENCE; // it was the last
+        }
+        if (status) return status;
+        index = next;
+    }
+    return SIM_OK;
+}
+
+static bool compute(sim_engine *engine, uint32_t index, uint32_t n_tokens, uint32_t *budget) {
+    sim_sequence *sequence = &engine->sequences[index];
     sequence->n_computed += n_tokens;
     sequence->n_pass_tokens = n_tokens;
+    sequence->n_blocks = sim_blocks_for(engine, sequence->n_computed);
     *budget -= n_tokens;
+    engine->items.items[engine->items.n++] = index;
     return sim_sequence_publish(engine, sequence);
 }
 
+// The prompt that an earlier pass left unfinished goes on with what the batch leaves of the budget.
+static sim_status schedule_partial(sim_engine *engine, uint32_t *budget, int64_t now_ns, sim_error *error) {
+    uint32_t index = engine->partial;
+    const sim_sequence *sequence = &engine->sequences[index];
+    uint32_t n_tokens = min_u32(sim_sequence_length(&engine->batch, sequence) - sequence->n_computed, *budget);
+    if (n_tokens == 0) return SIM_OK;
+    bool is_kept;
+    uint32_t n_blocks = sim_blocks_for(engine, (uint64_t)sequence->n_computed + n_tokens) - sequence->n_blocks;
+    sim_status status = take_or_preempt(engine, index, n_blocks, &is_kept, now_ns, error);
+    if (status || !is_kept) return status;
+    return compute(engine, index, n_tokens, budget) ? SIM_OK : no_memory(error);
+}
+
 static sim_status schedule_running(sim_engine *engine, uint32_t *budget, int64_t now_ns, sim_error *error) {
-    uint32_t position = 0;
-    while (position<engine->n_running && * budget> 0) {
-        sim_sequence *sequence = &engine->sequences[engine->running[position]];
-        uint32_t need = sim_sequence_length(sequence) - sequence->n_computed;
-        if (!engine->config->chunked_prefill && need > *budget) break;
-        uint32_t n_tokens = min_u32(need, *budget);
-        growth outcome = grow_or_preempt(engine, &position, sequence->n_computed + n_tokens, budget, now_ns);
-        if (outcome == GROWTH_NO_MEMORY) return no_memory(error);
-        if (outcome == GROWTH_SELF_PREEMPTED) continue; // the next request now stands at `position`
-        if (!compute(engine, sequence, n_tokens, budget)) return no_memory(error);
-        position++;
+    sim_status status = SIM_OK;
+    uint32_t n_needed = sim_batch_block_need(&engine->batch);
+    if (n_needed <= room(engine))
+        sim_kv_tree_take(engine->kv, n_needed);
+    else
+        status = schedule_batch_under_pressure(engine, now_ns, error);
+    *budget -= engine->batch.n_members;
+    if (!status && engine->partial != SIM_NO_SEQUENCE) {
+        status = schedule_partial(engine, budget, now_ns, error);
     }
-    return SIM_OK;
+    return status;
 }
 
 // --- step C: waiting requests -----------------------------------------------------------------------------------------
@@ -77,8 +121,8 @@ static sim_status schedule_running(sim_engine *engine, uint32_t *budget, int64_t
 // Can the head of the queue ever be served? Only requests that never ran are refused; what grew too long while running is a dead end.
 static bool is_unservable(const sim_engine *engine, const sim_sequence *sequence, sim_reject_reason *reason) {
     int64_t limit = engine->config->max_model_len;
-    uint64_t capacity_tokens = (uint64_t)sim_block_pool_capacity(engine->pool) * (uint64_t)engine->kv_cache->block_size;
-    if (!sim_sequence_is_new(sequence)) return false;
+    uint64_t capacity_tokens = (uint64_t)sim_kv_tree_capacity(engine->kv) * (uint64_t)engine->kv_cache->block_size;
+    if (sequence->was_admitted) return false;
     if (limit > 0 && sequence->input_tokens >= limit)
         *reason = SIM_REJECT_MODEL_LENGTH;
     else if (sequence->input_tokens > capacity_tokens)
@@ -93,28 +137,32 @@ static bool is_unservable(const sim_engine *engine, const sim_sequence *sequence
 // A context that is cached to its exact end recomputes its last block, for the logits come from computing; a request without output needs
 // none and keeps the full hit.
 static uint32_t max_prefix_blocks(const sim_engine *engine, const sim_sequence *sequence) {
-    uint32_t known = sim_sequence_length(sequence);
+    if (!engine->kv_cache->prefix_caching) return 0;
+    uint32_t known = sim_sequence_length(&engine->batch, sequence);
     uint32_t usable = sequence->output_tokens == 0 ? known : known - 1;
     return usable / (uint32_t)engine->kv_cache->block_size;
 }
 
 // Do the blocks of the whole known sequence fit beside what is active? Found but inactive blocks use capacity as new ones do.
 static bool fits(const sim_engine *engine, const sim_sequence *sequence, sim_prefix_hit hit) {
-    uint64_t block_size = (uint64_t)engine->kv_cache->block_size;
-    uint64_t wanted = (sim_sequence_length(sequence) + block_size - 1) / block_size - hit.n_active;
-    return wanted <= sim_block_pool_capacity(engine->pool) - sim_block_pool_active(engine->pool);
+    return sim_blocks_for(engine, sim_sequence_length(&engine->batch, sequence)) - hit.n_active <= room(engine);
 }
 
 static sim_status admit_head(sim_engine *engine, sim_prefix_hit hit, uint32_t *budget, int64_t now_ns,
                              sim_error *error) {
     uint32_t index = sim_waiting_pop(engine);
     sim_sequence *sequence = &engine->sequences[index];
-    if (!sim_sequence_hold_prefix(engine, sequence, hit.n_blocks)) return no_memory(error);
-    uint32_t cached_tokens = sequence->n_computed;
-    uint32_t n_tokens = min_u32(sim_sequence_length(sequence) - cached_tokens, *budget);
-    if (sim_sequence_grow(engine, sequence, cached_tokens + n_tokens) != SIM_TAKE_OK) return no_memory(error);
-    if (!compute(engine, sequence, n_tokens, budget)) return no_memory(error);
-    engine->running[engine->n_running++] = index;
+    sim_kv_sequence content = { sequence->request, sequence->input_tokens };
+    if (!sim_kv_tree_hold(engine->kv, &sequence->chain, content, hit.n_blocks)) return no_memory(error);
+    uint32_t cached_tokens = hit.n_blocks * (uint32_t)engine->kv_cache->block_size;
+    uint32_t n_tokens = min_u32(sim_sequence_length(&engine->batch, sequence) - cached_tokens, *budget);
+    sequence->n_computed = cached_tokens;
+    bool has_room =
+        sim_kv_tree_take(engine->kv, sim_blocks_for(engine, (uint64_t)cached_tokens + n_tokens) - hit.n_blocks);
+    assert(has_room); // `fits` asked for the whole sequence
+    (void)has_room;
+    sim_running_append(engine, index);
+    if (!compute(engine, index, n_tokens, budget)) return no_memory(error);
     engine->events->on_admitted(engine->events->self, sequence->request, cached_tokens, !sequence->was_admitted,
                                 now_ns);
     sequence->was_admitted = true;
@@ -130,9 +178,14 @@ static sim_status schedule_waiting(sim_engine *engine, uint32_t *budget, int64_t
         if (is_unservable(engine, head, &reason)) {
             status = sim_reject_head(engine, reason, error);
         } else {
-            sim_prefix_hit hit = sim_sequence_find_prefix(engine, head, max_prefix_blocks(engine, head));
-            if (!fits(engine, head, hit)) break;
-            uint32_t n_new = sim_sequence_length(head) - hit.n_blocks * (uint32_t)engine->kv_cache->block_size;
+            sim_kv_sequence content = { head->request, head->input_tokens };
+            sim_prefix_hit hit = sim_kv_tree_find(engine->kv, content, max_prefix_blocks(engine, head));
+            if (!fits(engine, head, hit)) {
+                engine->is_head_blocked = true;
+                break;
+            }
+            uint32_t n_new =
+                sim_sequence_length(&engine->batch, head) - hit.n_blocks * (uint32_t)engine->kv_cache->block_size;
             if (!engine->config->chunked_prefill && n_new > *budget) break;
             status = admit_head(engine, hit, budget, now_ns, error);
         }
@@ -144,8 +197,8 @@ static sim_status schedule_waiting(sim_engine *engine, uint32_t *budget, int64_t
 static sim_status schedule(sim_engine *engine, int64_t now_ns, sim_error *error) {
     uint32_t budget = (uint32_t)engine->config->max_num_batched_tokens;
     sim_status status = schedule_running(engine, &budget, now_ns, error);
-    if (!status && engine->n_pass_preemptions == 0) status = schedule_waiting(engine, &budget, now_ns, error);
-    return status;
+    if (status || engine->n_pass_preemptions > 0 || engine->is_head_blocked) return status;
+    return schedule_waiting(engine, &budget, now_ns, error);
 }
 
 const sim_scheduler sim_scheduler_vllm = { "vllm", schedule };

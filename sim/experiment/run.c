@@ -64,7 +64,7 @@ static sim_status put_together(sim_run *run, sim_error *error) {
                                     (uint64_t)settings->load.warmup_requests, error);
     if (status) return status;
     run->collector.stopped = run->options->stopped;
-    if (run->fpm_log.file) run->collector.fpm_log = &run->fpm_log;
+    if (run->fpm_log.file) sim_collector_log_passes(&run->collector, &run->fpm_log);
     sim_cluster_parts parts = {
         .cluster = &settings->cluster,
         .router = &settings->router,

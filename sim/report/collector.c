@@ -13,7 +13,7 @@ static void on_arrival(void *self, uint32_t request, uint32_t worker, int64_t no
     record->arrival_ns = now_ns;
     record->worker = worker;
     record->status = SIM_REQUEST_OPEN;
-    if (collector->n_arrived++ == 0) collector->first_arrival_ns = now_ns;
+    if (collector->n_arrived++ == 0) collector->first_arrival_ns = now_ns; // arrivals come in order of time
     if (request == collector->warmup_requests && collector->gaps_from_ns == SIM_TIME_NEVER)
         collector->gaps_from_ns = now_ns > collector->warmup_ns ? now_ns : collector->warmup_ns;
 }
@@ -35,7 +35,8 @@ static void on_preempted(void *self, uint32_t request, int64_t now_ns) {
 static void finish(sim_collector *collector, uint32_t request, sim_request_status status, int64_t now_ns) {
     collector->records[request].status = (uint8_t)status;
     collector->records[request].finish_ns = now_ns;
-    collector->last_terminal_ns = now_ns;
+    if (now_ns > collector->last_terminal_ns)
+        collector->last_terminal_ns = now_ns; // workers may run one after the other
 }
 
 static void on_rejected(void *self, uint32_t request, sim_reject_reason reason, int64_t now_ns) {
@@ -66,9 +67,12 @@ static void on_finished(void *self, uint32_t request, uint32_t n_output_tokens, 
 }
 
 static sim_status on_pass(void *self, const sim_pass_record *pass, sim_error *error) {
-    sim_collector *collector = self;
-    collector->n_passes++;
-    return collector->fpm_log ? sim_fpm_log_write(collector->fpm_log, pass, error) : SIM_OK;
+    return sim_fpm_log_write(((sim_collector *)self)->fpm_log, pass, error);
+}
+
+void sim_collector_log_passes(sim_collector *collector, struct sim_fpm_log *log) {
+    collector->fpm_log = log;
+    collector->observer.on_pass = on_pass;
 }
 
 static sim_status on_tick(void *self, int64_t now_ns) {
@@ -101,7 +105,6 @@ sim_status sim_collector_init(sim_collector *collector, size_t n_requests, int64
         .on_second_token = on_second_token,
         .on_token_gaps = on_token_gaps,
         .on_finished = on_finished,
-        .on_pass = on_pass,
         .on_tick = on_tick,
     };
     if (collector->records && collector->gaps) return SIM_OK;

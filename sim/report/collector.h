@@ -37,7 +37,7 @@ typedef struct sim_collector {
     sim_request_record *records; // by request
     size_t n_records;
     sim_gap_histogram *gaps;
-    uint64_t n_passes, n_preemptions;
+    uint64_t n_preemptions;
     uint64_t rejected[SIM_REJECT_REASONS];
     uint64_t n_arrived, n_completed, n_rejected;
     int64_t first_arrival_ns, last_terminal_ns;
@@ -46,7 +46,7 @@ typedef struct sim_collector {
     uint64_t warmup_requests;
     int64_t
         gaps_from_ns; // gaps emitted before are not measured; SIM_TIME_NEVER until the warm-up requests have arrived
-    struct sim_fpm_log *fpm_log;          // may be NULL; not owned
+    struct sim_fpm_log *fpm_log;          // NULL = none; not owned
     struct sim_progress *progress;        // may be NULL; not owned
     const volatile sig_atomic_t *stopped; // signal that asks to stop, 0 = none; may be NULL
     uint32_t n_ticks;
@@ -55,6 +55,8 @@ typedef struct sim_collector {
 
 sim_status sim_collector_init(sim_collector *collector, size_t n_requests, int64_t warmup_ns, uint64_t warmup_requests,
                               sim_error *error);
+// Write every pass to `log` too. Passes then come in order of time, which costs the run its short cut (cluster.c).
+void sim_collector_log_passes(sim_collector *collector, struct sim_fpm_log *log);
 void sim_collector_clear(sim_collector *collector);
 
 // Does the request count in the latency statistics?

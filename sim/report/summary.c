@@ -133,7 +133,8 @@ static void totals(const sim_run_facts *facts, sim_summary *summary) {
     summary->completed_requests = collector->n_completed;
     summary->rejected_requests = collector->n_rejected;
     summary->incomplete_requests = summary->num_requests - collector->n_completed - collector->n_rejected;
-    summary->num_iterations = collector->n_passes;
+    for (uint32_t i = 0; i < (uint32_t)facts->cluster_config->replicas; i++)
+        summary->num_iterations += sim_cluster_worker_stats(facts->cluster, i)->n_passes;
     summary->num_preemptions = collector->n_preemptions;
 }
 

@@ -79,11 +79,12 @@ static inline void probe_init(probe *p, int64_t n_blocks) {
                     probe_finished },
     };
     p->content = (sim_content_source){ p, probe_run_at };
+    p->pass.metrics = fpm_metrics_idle();
 }
 
 static inline void probe_enqueue(probe *p, uint32_t request, uint32_t input_tokens, uint32_t output_tokens) {
     if (!p->engine)
-        cr_assert_eq(sim_engine_new(&p->engine, &p->config, &p->kv_cache, &p->content, &p->events, NULL), SIM_OK);
+        cr_assert_eq(sim_engine_new(&p->engine, &p->config, &p->kv_cache, &p->content, &p->events, true, NULL), SIM_OK);
     cr_assert_eq(sim_engine_enqueue(p->engine, request, input_tokens, output_tokens, NULL), SIM_OK);
 }
 
@@ -102,7 +103,7 @@ static inline const char *probe_pass(probe *p) {
     if (s->num_decode_requests) probe_log(p, "decode %u:%u ", s->num_decode_requests, s->sum_decode_kv_tokens);
     probe_log(p, "| ");
     p->now_ns += 1000000;
-    sim_engine_complete(p->engine, p->now_ns);
+    cr_assert_eq(sim_engine_complete(p->engine, p->now_ns, NULL), SIM_OK);
     return p->log;
 }
 

@@ -9,8 +9,8 @@ Test(scheduler_vllm, a_prompt_emits_its_first_token_at_the_end_of_its_prefill) {
     probe_init(&p, 10);
     probe_enqueue(&p, 0, 6, 3);
     PROBE_EXPECT(&p, "admit0(0) prefill 1:0+6 | first0 ");
-    PROBE_EXPECT(&p, "decode 1:7 | second0 gap1x1 ");
-    PROBE_EXPECT(&p, "decode 1:8 | finish0:3 gap1x1 ");
+    PROBE_EXPECT(&p, "decode 1:7 | gap1x1 second0 ");
+    PROBE_EXPECT(&p, "decode 1:8 | gap1x1 finish0:3 ");
     cr_expect(!sim_engine_has_work(p.engine));
     PROBE_EXPECT(&p, "idle ");
 }
@@ -23,8 +23,8 @@ Test(scheduler_vllm, prompts_share_the_token_budget_and_the_last_one_is_cut) {
     probe_enqueue(&p, 1, 7, 2);
     // 6 of 0, 4 of 1; then the decode of 0 goes first, 3 left of 1.
     PROBE_EXPECT(&p, "admit0(0) admit1(0) prefill 2:0+10 | first0 ");
-    PROBE_EXPECT(&p, "prefill 1:4+3 decode 1:7 | second0 finish0:2 first1 gap1x1 ");
-    PROBE_EXPECT(&p, "decode 1:8 | second1 finish1:2 gap1x1 ");
+    PROBE_EXPECT(&p, "prefill 1:4+3 decode 1:7 | gap1x1 second0 finish0:2 first1 ");
+    PROBE_EXPECT(&p, "decode 1:8 | gap1x1 second1 finish1:2 ");
 }
 
 Test(scheduler_vllm, running_requests_use_the_budget_before_waiting_ones) {
@@ -57,7 +57,7 @@ Test(scheduler_vllm, max_num_seqs_limits_the_batch) {
     probe_enqueue(&p, 0, 4, 2);
     probe_enqueue(&p, 1, 4, 1);
     PROBE_EXPECT(&p, "admit0(0) prefill 1:0+4 | first0 ");
-    PROBE_EXPECT(&p, "decode 1:5 | second0 finish0:2 gap1x1 ");
+    PROBE_EXPECT(&p, "decode 1:5 | gap1x1 second0 finish0:2 ");
     PROBE_EXPECT(&p, "admit1(0) prefill 1:0+4 | first1 finish1:1 ");
 }
 
@@ -70,7 +70,7 @@ Test(scheduler_vllm, admission_asks_for_the_whole_sequence_and_blocks_the_queue_
     probe_enqueue(&p, 1, 20, 1);
     probe_enqueue(&p, 2, 4, 1);
     PROBE_EXPECT(&p, "admit0(0) prefill 1:0+8 | first0 ");
-    PROBE_EXPECT(&p, "decode 1:9 | second0 finish0:2 gap1x1 ");
+    PROBE_EXPECT(&p, "decode 1:9 | gap1x1 second0 finish0:2 ");
     PROBE_EXPECT(&p, "admit1(0) prefill 1:0+8 | ");
 }
 
@@ -113,7 +113,7 @@ Test(scheduler_vllm, the_newest_token_gets_its_kv_entry_in_the_next_pass) {
     // last one: it never is.
     probe_enqueue(&p, 0, 7, 2);
     PROBE_EXPECT(&p, "admit0(0) prefill 1:0+7 | first0 ");
-    PROBE_EXPECT(&p, "decode 1:8 | second0 finish0:2 gap1x1 ");
+    PROBE_EXPECT(&p, "decode 1:8 | gap1x1 second0 finish0:2 ");
 }
 
 Test(scheduler_vllm, lifo_preempts_the_newest_and_readmits_it_from_what_is_still_cached) {
@@ -124,11 +124,11 @@ Test(scheduler_vllm, lifo_preempts_the_newest_and_readmits_it_from_what_is_still
     probe_enqueue(&p, 0, 8, 3);
     probe_enqueue(&p, 1, 8, 3);
     PROBE_EXPECT(&p, "admit0(0) admit1(0) prefill 2:0+16 | first0 first1 ");
-    PROBE_EXPECT(&p, "preempt1 decode 1:9 | second0 gap1x1 ");
+    PROBE_EXPECT(&p, "preempt1 decode 1:9 | gap1x1 second0 ");
     // No admission in a pass with a preemption. Next pass: 1 knows 9 tokens, needs 3 blocks, 1 is there.
-    PROBE_EXPECT(&p, "decode 1:10 | finish0:3 gap1x1 ");
-    PROBE_EXPECT(&p, "readmit1(4) prefill 1:4+5 | second1 gap3x1 ");
-    PROBE_EXPECT(&p, "decode 1:10 | finish1:3 gap1x1 ");
+    PROBE_EXPECT(&p, "decode 1:10 | gap1x1 finish0:3 ");
+    PROBE_EXPECT(&p, "readmit1(4) prefill 1:4+5 | gap3x1 second1 ");
+    PROBE_EXPECT(&p, "decode 1:10 | gap1x1 finish1:3 ");
 }
 
 Test(scheduler_vllm, queued_requests_are_counted_as_prefills_and_preempted_ones_as_decodes) {
@@ -139,7 +139,7 @@ Test(scheduler_vllm, queued_requests_are_counted_as_prefills_and_preempted_ones_
     probe_pass(&p);
     probe_enqueue(&p, 2, 8, 1);
     probe_enqueue(&p, 3, 6, 1);
-    PROBE_EXPECT(&p, "preempt1 decode 1:9 | second0 gap1x1 ");
+    PROBE_EXPECT(&p, "preempt1 decode 1:9 | gap1x1 second0 ");
     const fpm_queued_requests *queued = &p.pass.metrics.queued;
     cr_expect_eq(queued->num_prefill_requests, 2);
     cr_expect_eq(queued->sum_prefill_tokens, 14);
@@ -157,7 +157,7 @@ Test(scheduler_vllm, fifo_preempts_the_oldest_and_undoes_its_work_of_this_pass) 
     probe_enqueue(&p, 0, 8, 4);
     probe_enqueue(&p, 1, 8, 4);
     PROBE_EXPECT(&p, "admit0(0) admit1(0) prefill 2:0+16 | first0 first1 ");
-    PROBE_EXPECT(&p, "preempt0 decode 1:9 | second1 gap1x1 ");
+    PROBE_EXPECT(&p, "preempt0 decode 1:9 | gap1x1 second1 ");
 }
 
 Test(scheduler_vllm, a_request_that_finishes_makes_room_before_anybody_is_preempted) {
@@ -167,7 +167,7 @@ Test(scheduler_vllm, a_request_that_finishes_makes_room_before_anybody_is_preemp
     probe_enqueue(&p, 0, 11, 6);
     probe_enqueue(&p, 1, 3, 2);
     PROBE_EXPECT(&p, "admit0(0) admit1(0) prefill 2:0+14 | first0 first1 ");
-    PROBE_EXPECT(&p, "decode 2:16 | second0 second1 finish1:2 gap1x2 ");
+    PROBE_EXPECT(&p, "decode 2:16 | gap1x2 second0 second1 finish1:2 ");
     PROBE_EXPECT(&p, "decode 1:13 | gap1x1 ");
 }
 
@@ -176,7 +176,7 @@ Test(scheduler_vllm, a_sequence_that_outgrows_the_pool_is_stuck_and_says_why) {
     probe_init(&p, 2);
     probe_enqueue(&p, 0, 7, 9);
     PROBE_EXPECT(&p, "admit0(0) prefill 1:0+7 | first0 ");
-    PROBE_EXPECT(&p, "decode 1:8 | second0 gap1x1 ");
+    PROBE_EXPECT(&p, "decode 1:8 | gap1x1 second0 ");
     PROBE_EXPECT(&p, "preempt0 idle "); // 9 tokens want 3 blocks
     char why[256];
     sim_engine_explain_stuck(p.engine, why, sizeof why);
@@ -190,7 +190,7 @@ Test(scheduler_vllm, max_model_len_rejects_long_prompts_and_ends_generation) {
     probe_enqueue(&p, 0, 8, 1); // no room for a token
     probe_enqueue(&p, 1, 6, 9); // room for two
     PROBE_EXPECT(&p, "admit1(0) prefill 1:0+6 | first1 reject0:exceeds_max_model_len ");
-    PROBE_EXPECT(&p, "decode 1:7 | second1 finish1:2 gap1x1 ");
+    PROBE_EXPECT(&p, "decode 1:7 | gap1x1 second1 finish1:2 ");
 }
 
 Test(scheduler_vllm, a_prompt_larger_than_the_pool_is_rejected_at_once_when_nothing_else_runs) {
@@ -217,7 +217,7 @@ Test(scheduler_vllm, a_pass_is_described_by_exact_moments) {
     probe_pass(&p);             // 11 tokens: both prompts
     probe_enqueue(&p, 2, 9, 4); // finds 4
     probe_enqueue(&p, 3, 8, 4);
-    PROBE_EXPECT(&p, "admit2(4) admit3(0) prefill 2:4+10 decode 2:13 | second0 second1 first2 gap1x2 ");
+    PROBE_EXPECT(&p, "admit2(4) admit3(0) prefill 2:4+10 decode 2:13 | gap1x2 second0 second1 first2 ");
     const fpm_metrics *m = &p.pass.metrics;
     // 2: 5 new on 4 past, 3: 5 new of 8 (budget 12 - 2 - 5)
     cr_expect_eq(m->moments.sum_prefill_attention, 5 * (4 + 2.5) + 5 * (0 + 2.5));
