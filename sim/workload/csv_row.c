@@ -116,9 +116,8 @@ static const char *split(sim_csv_row *row, const char *text, size_t n_bytes, boo
     }
 }
 
-const char *sim_csv_row_read(sim_csv_row *row, const fpm_line *first, fpm_line_reader *lines, fpm_status *status,
-                             fpm_error *error) {
-    *status = FPM_OK;
+static const char *read_record(sim_csv_row *row, const fpm_line *first, fpm_line_reader *lines, fpm_status *status,
+                               fpm_error *error) {
     const char *text = first->text;
     size_t n_bytes = first->n_bytes;
     if (!memchr(text, '"', n_bytes)) return split(row, text, n_bytes, false);
@@ -131,6 +130,14 @@ const char *sim_csv_row_read(sim_csv_row *row, const fpm_line *first, fpm_line_r
     if (!plain) return no_memory;
     row->plain = plain;
     return split(row, text, n_bytes, true);
+}
+
+const char *sim_csv_row_read(sim_csv_row *row, const fpm_line *first, fpm_line_reader *lines, fpm_status *status,
+                             fpm_error *error) {
+    *status = FPM_OK;
+    const char *complaint = read_record(row, first, lines, status, error);
+    if (complaint == no_memory) *status = fpm_error_set(error, FPM_NO_MEMORY, "%s", no_memory); // no fault of the row
+    return complaint;
 }
 
 bool sim_csv_field_u64(const sim_csv_field *field, uint64_t *value) {

@@ -28,9 +28,9 @@ typedef struct sim_csv_row {
     size_t plain_capacity;
 } sim_csv_row;
 
-// Split the record that begins with line `first`, reading further lines while a quote is open (1 MiB at most). NULL
-// when well; else a static complaint about this record, with the lines it took consumed. A failure of the reader ends
-// up in *status and *error.
+// Split the record that begins with line `first`, reading further lines while a quote is open (1 MiB at most). NULL when
+// well; else a static complaint about this record, with the lines it took consumed. What is no fault of the record (a
+// failing reader, no memory) also ends up in *status and *error.
 const char *sim_csv_row_read(sim_csv_row *row, const fpm_line *first, fpm_line_reader *lines, fpm_status *status,
                              fpm_error *error);
 void sim_csv_row_clear(sim_csv_row *row);
