@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// One pass over the bytes, no tree. Characters are classified by a 256-entry table; the plain case of a string (printable
-// ASCII up to the closing quote) and of an integer are short loops, everything else takes the careful path.
+// One pass over the bytes, no tree. Characters are classified by a 256-entry table; the plain case of a string
+// (printable ASCII up to the closing quote) and of an integer are short loops, everything else takes the careful path.
 #include "perfmodel/json_scanner.h"
 
 #include <math.h>
@@ -273,7 +273,8 @@ static int find_name(const fpm_json_object *object, fpm_json_span key, bool has_
     return -1;
 }
 
-// The expected name, plainly written, at json->at: take it. Rows of one file repeat their order, so this is the usual case.
+// The expected name, plainly written, at json->at: take it. Rows of one file repeat their order, so this is the usual
+// case.
 static bool take_expected_name(fpm_json *json, const fpm_json_object *object) {
     if (object->expected >= object->n_names) return false;
     const fpm_json_name *name = &object->names[object->expected];
@@ -391,9 +392,10 @@ bool fpm_json_u64(fpm_json *json, uint64_t *value) {
 }
 
 #if defined __BYTE_ORDER__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-// A number of 1 to 7 digits at `p`, of which 8 bytes can be read: its value and the place behind it; NULL when it is no number or longer.
-// Eight bytes at once: digits become 0..9, the first byte above 9 ends the number, leading zeros are shifted in, and three
-// multiplications join neighbours to pairs, fours and eights (D. Lemire, "Number parsing at a gigabyte per second", 2021, section 5).
+// A number of 1 to 7 digits at `p`, of which 8 bytes can be read: its value and the place behind it; NULL when it is no
+// number or longer. Eight bytes at once: digits become 0..9, the first byte above 9 ends the number, leading zeros are
+// shifted in, and three multiplications join neighbours to pairs, fours and eights (D. Lemire, "Number parsing at a
+// gigabyte per second", 2021, section 5).
 static inline const char *short_number(const char *p, uint64_t *value) {
     uint64_t digits;
     memcpy(&digits, p, 8);
@@ -418,8 +420,8 @@ static inline const char *short_number(const char *p, uint64_t *value) {
 }
 #endif
 
-// The element at `*at` when it is in the common form, 1 to 7 digits and then ", " or "," or "]": read it, move behind the separator
-// and tell whether another element follows. Anything else is left to the careful path.
+// The element at `*at` when it is in the common form, 1 to 7 digits and then ", " or "," or "]": read it, move behind
+// the separator and tell whether another element follows. Anything else is left to the careful path.
 typedef enum quick { QUICK_NOT, QUICK_MORE, QUICK_LAST } quick;
 static inline quick quick_element(const char **at, const char *end, uint64_t *value) {
     if (end - *at < 9) return QUICK_NOT; // 7 digits, comma, blank

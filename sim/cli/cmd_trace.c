@@ -17,7 +17,7 @@ typedef struct description {
     sim_trace_info info;
 } description;
 
-// --- JSON: numbers go in as text, exact where cJSON's doubles would not be ------------------------------------------------
+// --- JSON: numbers go in as text, exact where cJSON's doubles would not be -------------------------------------------
 
 static void add_count(cJSON *object, const char *key, uint64_t value) {
     char text[24];
@@ -97,7 +97,7 @@ static sim_status print_json(const description *trace, sim_error *error) {
     return SIM_OK;
 }
 
-// --- table --------------------------------------------------------------------------------------------------------------
+// --- table -----------------------------------------------------------------------------------------------------------
 
 static void print_lengths(const char *name, const sim_length_stats *stats) {
     printf("%-18s %14" PRIu64 " %12.2f %10" PRIu32 " %10" PRIu32 " %10" PRIu32 " %10" PRIu32 " %10" PRIu32 "\n", name,
@@ -152,7 +152,7 @@ static void print_table(const description *trace) {
     print_lengths("output", &trace->info.output_tokens);
 }
 
-// --- the command --------------------------------------------------------------------------------------------------------
+// --- the command -----------------------------------------------------------------------------------------------------
 
 static void tell(const sim_cli *cli, const sim_workload *workload) {
     for (size_t i = 0; i < workload->n_warnings; i++) fprintf(stderr, "forepass: %s\n", workload->warnings[i]);

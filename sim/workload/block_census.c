@@ -49,7 +49,7 @@ static void census_clear(census *state) {
 
 static size_t mix(uint64_t id) { return (size_t)XXH3_64bits(&id, sizeof id); }
 
-// --- sparse ids -------------------------------------------------------------------------------------------------------
+// --- sparse ids ------------------------------------------------------------------------------------------------------
 
 static size_t find_index(const census *state, uint64_t id) {
     size_t mask = state->index_size - 1;
@@ -88,7 +88,7 @@ static bool find_sparse(census *state, uint64_t id, uint32_t *found) {
     return true;
 }
 
-// --- blocks that are not the first of their id --------------------------------------------------------------------------
+// --- blocks that are not the first of their id -----------------------------------------------------------------------
 
 static variant *find_variant(variant *table, size_t size, const variant *wanted) {
     const uint32_t key[3] = { wanted->parent, wanted->slot, wanted->size_tokens };
@@ -127,10 +127,10 @@ static bool take_variant(census *state, variant wanted, uint32_t *block, bool *i
     return true;
 }
 
-// --- rows -------------------------------------------------------------------------------------------------------------
+// --- rows ------------------------------------------------------------------------------------------------------------
 
-// Ids are mostly numbered by first appearance, so slots are zeroed as they come into use: pages of calloc would be mapped twice, once for
-// the first look and again for the first write, which is a third of the time of a short run.
+// Ids are mostly numbered by first appearance, so slots are zeroed as they come into use: pages of calloc would be
+// mapped twice, once for the first look and again for the first write, which is a third of the time of a short run.
 static void clear_up_to(census *state, size_t at) {
     size_t n = at + 1 + (at + 1) / 8;
     if (n > state->n_slots) n = state->n_slots;

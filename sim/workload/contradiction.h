@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// sim_config_contradiction for callers that may have no configuration (tests, programs that fill the structs themselves).
+// sim_config_contradiction for callers that may have no configuration (tests, programs that fill the structs
+// themselves).
 #ifndef SIM_WORKLOAD_CONTRADICTION_H
 #define SIM_WORKLOAD_CONTRADICTION_H
 

@@ -20,7 +20,8 @@ void sim_csv_row_clear(sim_csv_row *row) {
     *row = (sim_csv_row){ 0 };
 }
 
-// Does the text, which begins inside a quoted field or not, end inside one? Only a quote at the start of a field opens one.
+// Does the text, which begins inside a quoted field or not, end inside one? Only a quote at the start of a field opens
+// one.
 static bool ends_in_quotes(const char *text, size_t n_bytes, bool is_open) {
     bool is_start = !is_open;
     for (size_t i = 0; i < n_bytes; i++) {
@@ -64,8 +65,8 @@ static const char *join_lines(sim_csv_row *row, const fpm_line *first, fpm_line_
     return NULL;
 }
 
-// A quoted field whose opening quote is at `at`: its content goes to `plain` at *n_plain. Returns the place behind the closing quote, or
-// NULL when there is none.
+// A quoted field whose opening quote is at `at`: its content goes to `plain` at *n_plain. Returns the place behind the
+// closing quote, or NULL when there is none.
 static const char *read_quoted(sim_csv_row *row, const char *at, const char *end, size_t *n_plain,
                                sim_csv_field *field) {
     char *out = row->plain + *n_plain;
@@ -115,9 +116,8 @@ static const char *split(sim_csv_row *row, const char *text, size_t n_bytes, boo
     }
 }
 
-const char *sim_csv_row_read(sim_csv_row *row, const fpm_line *first, fpm_line_reader *lines, fpm_status *status,
-                             fpm_error *error) {
-    *status = FPM_OK;
+static const char *read_record(sim_csv_row *row, const fpm_line *first, fpm_line_reader *lines, fpm_status *status,
+                               fpm_error *error) {
     const char *text = first->text;
     size_t n_bytes = first->n_bytes;
     if (!memchr(text, '"', n_bytes)) return split(row, text, n_bytes, false);
@@ -130,6 +130,14 @@ const char *sim_csv_row_read(sim_csv_row *row, const fpm_line *first, fpm_line_r
     if (!plain) return no_memory;
     row->plain = plain;
     return split(row, text, n_bytes, true);
+}
+
+const char *sim_csv_row_read(sim_csv_row *row, const fpm_line *first, fpm_line_reader *lines, fpm_status *status,
+                             fpm_error *error) {
+    *status = FPM_OK;
+    const char *complaint = read_record(row, first, lines, status, error);
+    if (complaint == no_memory) *status = fpm_error_set(error, FPM_NO_MEMORY, "%s", no_memory); // no fault of the row
+    return complaint;
 }
 
 bool sim_csv_field_u64(const sim_csv_field *field, uint64_t *value) {

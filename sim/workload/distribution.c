@@ -10,7 +10,7 @@
 static const char hint[] =
     "a whole number, uniform(a,b), normal(mean,sd), lognormal(median,sigma), gamma(shape,mean) or zipf(s,n)";
 
-// --- reading ----------------------------------------------------------------------------------------------------------
+// --- reading ---------------------------------------------------------------------------------------------------------
 
 typedef struct shape {
     const char *name;
@@ -88,11 +88,11 @@ const char *sim_distribution_parse(const char *text, void *out) {
     return hint;
 }
 
-// --- drawing ----------------------------------------------------------------------------------------------------------
+// --- drawing ---------------------------------------------------------------------------------------------------------
 
-// Rejection-inversion for k in 1..n with probability ~ k^-s (W. Hoermann, G. Derflinger, "Rejection-inversion to generate variates from
-// monotone discrete distributions", ACM TOMACS 6(3), 1996): no table, constant expected time. H is the integral of x^-s, written with
-// expm1 and log1p so that s = 1 is no special case.
+// Rejection-inversion for k in 1..n with probability ~ k^-s (W. Hoermann, G. Derflinger, "Rejection-inversion to
+// generate variates from monotone discrete distributions", ACM TOMACS 6(3), 1996): no table, constant expected time. H
+// is the integral of x^-s, written with expm1 and log1p so that s = 1 is no special case.
 static double zipf_integral(double x, double s) {
     double log_x = log(x), t = (1 - s) * log_x;
     return (fabs(t) > 1e-8 ? expm1(t) / t : 1 + t / 2 * (1 + t / 3)) * log_x;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Azure LLM inference traces (Azure/AzurePublicDataset): CSV with the columns TIMESTAMP, ContextTokens, GeneratedTokens. Columns are
-// bound by name, others are ignored (the 2025 files insert NumImages), but every row must have as many fields as the header. Column names in another letter case or with blanks around them are
-// accepted with a warning. No hash ids, no sessions.
+// Azure LLM inference traces (Azure/AzurePublicDataset): CSV with the columns TIMESTAMP, ContextTokens,
+// GeneratedTokens. Columns are bound by name, others are ignored (the 2025 files insert NumImages), but every row must
+// have as many fields as the header. Column names in another letter case or with blanks around them are accepted with a
+// warning. No hash ids, no sessions.
 #include <string.h>
 
 #include "sim/workload/csv_row.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Mooncake traces (kvcache-ai/Mooncake, FAST25-release/traces) and their dialects: one JSON object a line with timestamp (ms),
-// input_length, output_length and hash_ids of 512-token blocks, the partial last one included. Other keys are ignored. The other names
-// are those of aiperf and Dynamo. `delay` makes a session a closed loop, which this version does not replay, so it is refused rather than
-// ignored.
+// Mooncake traces (kvcache-ai/Mooncake, FAST25-release/traces) and their dialects: one JSON object a line with
+// timestamp (ms), input_length, output_length and hash_ids of 512-token blocks, the partial last one included. Other
+// keys are ignored. The other names are those of aiperf and Dynamo. `delay` makes a session a closed loop, which this
+// version does not replay, so it is refused rather than ignored.
 #include <assert.h>
 #include <string.h>
 
@@ -47,8 +47,8 @@ static bool recognises(const char *text, size_t n_bytes) {
     return true;
 }
 
-// The scanner failed while it read a value: a row that is cut off or no JSON at all is a syntax error, a value of the wrong kind
-// is the field's own.
+// The scanner failed while it read a value: a row that is cut off or no JSON at all is a syntax error, a value of the
+// wrong kind is the field's own.
 static bool refuse_value(sim_trace_input *input, fpm_json *json, sim_drop_reason reason, const char *name) {
     bool is_cut = json->at >= json->end;
     fpm_error error;

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// The array with room for at least `wanted` elements, moved when need be, `*capacity` updated. NULL: no memory, or a size that does not
-// fit; `array` is then still valid.
+// The array with room for at least `wanted` elements, moved when need be, `*capacity` updated. NULL: no memory, or a
+// size that does not fit; `array` is then still valid.
 void *sim_grown(void *array, size_t *capacity, size_t wanted, size_t element_bytes);
 
 // The array without the unused space behind its first `n` elements; the array as it is where realloc refuses.

@@ -2,8 +2,8 @@
 //
 // source = synthetic: requests of drawn lengths, optionally with a common head per prefix group.
 //
-// Lengths and groups come from streams of their own ("input_tokens", "output_tokens", "prefix_group"), so that neither the load nor one
-// another's distribution changes them.
+// Lengths and groups come from streams of their own ("input_tokens", "output_tokens", "prefix_group"), so that neither
+// the load nor one another's distribution changes them.
 #ifndef SIM_WORKLOAD_SYNTHETIC_H
 #define SIM_WORKLOAD_SYNTHETIC_H
 

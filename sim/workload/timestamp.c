@@ -9,9 +9,10 @@ static const char not_a_date[] = "the timestamp is not a date (YYYY-MM-DD HH:MM:
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// --- decimal numbers --------------------------------------------------------------------------------------------------
+// --- decimal numbers -------------------------------------------------------------------------------------------------
 
-// The digits of a number without its point: `n_digits` of them, the first `point` in front of the point (which may lie outside).
+// The digits of a number without its point: `n_digits` of them, the first `point` in front of the point (which may lie
+// outside).
 typedef struct decimal {
     const char *whole, *fraction;
     int64_t n_whole, n_digits, point;
@@ -100,7 +101,7 @@ static bool parse_small_integer(const char *text, size_t n_bytes, int64_t scale,
     return true;
 }
 
-// --- calendar ---------------------------------------------------------------------------------------------------------
+// --- calendar --------------------------------------------------------------------------------------------------------
 
 // Days from 1970-01-01 to the given day of the Gregorian calendar, year >= 1.
 static int64_t days_since_1970(int year, int month, int day) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What one trace format is to the reading loop (trace_reader.c): a row of facts and functions. A new format is one file with one const
-// sim_trace_format and an entry in the registry of trace_reader.c. Unit, block size and block rounding belong to the format and are never
-// guessed from the numbers (notes/trace-formats.md section 0).
+// What one trace format is to the reading loop (trace_reader.c): a row of facts and functions. A new format is one file
+// with one const sim_trace_format and an entry in the registry of trace_reader.c. Unit, block size and block rounding
+// belong to the format and are never guessed from the numbers (notes/trace-formats.md section 0).
 #ifndef SIM_WORKLOAD_TRACE_FORMAT_H
 #define SIM_WORKLOAD_TRACE_FORMAT_H
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Percentiles come from a radix sort of the lengths alone: three passes of 11 bits, linear, and the usual trace is 12,000 rows.
+// Percentiles come from a radix sort of the lengths alone: three passes of 11 bits, linear, and the usual trace is
+// 12,000 rows.
 #include "sim/workload/trace_info.h"
 
 #include <stdlib.h>

@@ -6,8 +6,8 @@
 
 #include "sim/workload/workload.h"
 
-// Sort `workload->requests`, which stand in file order, and subtract the smallest stamp. SIM_NO_MEMORY; SIM_BAD_DATA when the span does not fit. O(n log n), O(n)
-// when in order already.
+// Sort `workload->requests`, which stand in file order, and subtract the smallest stamp. SIM_NO_MEMORY; SIM_BAD_DATA
+// when the span does not fit. O(n log n), O(n) when in order already.
 sim_status sim_trace_order(sim_workload *workload, bool rebase, const char *name, sim_error *error);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The rules every format shares (interface.md "Trace formats"): rows read = kept + dropped; a bad record ends the reading or is counted; a
-// file has stamps on all rows or on none, so that a missing one never becomes 0; negative stamps are legal where the trace is re-based; the
-// number of hash ids fits the length; equal stamps keep file order.
+// The rules every format shares (interface.md "Trace formats"): rows read = kept + dropped; a bad record ends the
+// reading or is counted; a file has stamps on all rows or on none, so that a missing one never becomes 0; negative
+// stamps are legal where the trace is re-based; the number of hash ids fits the length; equal stamps keep file order.
 #include "sim/workload/trace_reader.h"
 
 #include <assert.h>
@@ -33,7 +33,8 @@ const char *sim_trace_format_looks(size_t index) {
     return formats[index] ? formats[index]->looks_like : "whichever of these the first record shows";
 }
 
-// First sizes of the arrays: large enough to be mappings of their own, which grow without copying and of which untouched pages cost nothing.
+// First sizes of the arrays: large enough to be mappings of their own, which grow without copying and of which
+// untouched pages cost nothing.
 enum { FIRST_REQUESTS = 1 << 14, FIRST_IDS = 1 << 17 };
 
 typedef enum stamps { STAMPS_UNKNOWN, STAMPS_ON_ALL, STAMPS_ON_NONE } stamps;
@@ -73,7 +74,7 @@ sim_status sim_error_from_fpm(sim_error *error, const fpm_error *from) {
     return status;
 }
 
-// --- format -----------------------------------------------------------------------------------------------------------
+// --- format ----------------------------------------------------------------------------------------------------------
 
 static const char *rounding_words(sim_block_rounding rounding) {
     return rounding == SIM_ROUNDING_CEIL ? "a partial last block has an id" : "a partial last block has no id";
@@ -137,7 +138,7 @@ static bool refuse_unknown_format(reading *r, const fpm_line *line) {
         sim_format_mooncake.looks_like, sim_format_azure.looks_like);
 }
 
-// --- rows -------------------------------------------------------------------------------------------------------------
+// --- rows ------------------------------------------------------------------------------------------------------------
 
 static sim_status place_fault(const reading *r, int64_t line, sim_error *error) {
     sim_error_set(error, SIM_BAD_DATA, r->name, line, "%s", r->input.fault.message);
@@ -315,7 +316,7 @@ static sim_status read_all(reading *r, sim_error *error) {
     return SIM_OK;
 }
 
-// --- the whole --------------------------------------------------------------------------------------------------------
+// --- the whole -------------------------------------------------------------------------------------------------------
 
 static sim_status count_rows(reading *r, sim_error *error) {
     sim_workload *workload = r->workload;

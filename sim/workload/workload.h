@@ -2,9 +2,10 @@
 //
 // What is asked: the table of requests of a run, from a trace or a generator.
 //
-// Requests are immutable records of 48 bytes; the hash ids of all prompts stand in one array beside them. A prompt is never expanded to
-// tokens: its content is a row of spans, each of which is a run of tokens of one identity, so that two prompts share a prefix exactly as
-// far as their spans agree (simulation-semantics.md 1.2; token value = id, repeated). Spans of a prompt, in order:
+// Requests are immutable records of 48 bytes; the hash ids of all prompts stand in one array beside them. A prompt is
+// never expanded to tokens: its content is a row of spans, each of which is a run of tokens of one identity, so that
+// two prompts share a prefix exactly as far as their spans agree (simulation-semantics.md 1.2; token value = id,
+// repeated). Spans of a prompt, in order:
 //   - `shared_tokens` of the head of prefix group `group` (synthetic);
 //   - `n_ids` trace blocks of `id_tokens` tokens each, the last one cut at input_tokens (trace);
 //   - the rest, which belongs to this request alone.
@@ -139,12 +140,13 @@ typedef struct sim_workload {
     struct sim_session_table *sessions; // use sim_workload_session_name
 } sim_workload;
 
-// Contradictions between the keys of [workload], for `check` and as the first step of sim_workload_new. A key counts by its value, not by
-// being written down, so that a resolved configuration, which has every key, stays valid. `config` places the error and may be NULL.
+// Contradictions between the keys of [workload], for `check` and as the first step of sim_workload_new. A key counts by
+// its value, not by being written down, so that a resolved configuration, which has every key, stays valid. `config`
+// places the error and may be NULL.
 sim_status sim_workload_check(const sim_config *config, const sim_workload_config *settings, sim_error *error);
 
-// Read the trace or run the generator. SIM_USAGE: contradictions of the keys (placed by `config`, which may be NULL); SIM_IO: a trace that
-// cannot be read; SIM_BAD_DATA: a bad record (with on_bad_record = fail), no requests left.
+// Read the trace or run the generator. SIM_USAGE: contradictions of the keys (placed by `config`, which may be NULL);
+// SIM_IO: a trace that cannot be read; SIM_BAD_DATA: a bad record (with on_bad_record = fail), no requests left.
 sim_status sim_workload_new(sim_workload **workload, const sim_config *config, const sim_workload_config *settings,
                             uint64_t root_seed, sim_error *error);
 void sim_workload_free(sim_workload *workload);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Random text, random chunk sizes, random encoding: the reader must cut the same lines as a naive split of the whole text.
+// Random text, random chunk sizes, random encoding: the reader must cut the same lines as a naive split of the whole
+// text.
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// A random server takes what arrives and ends it after random times; the arrivals must be those of a naive list of times (open loop) or of
-// a count of slots (closed loop).
+// A random server takes what arrives and ends it after random times; the arrivals must be those of a naive list of
+// times (open loop) or of a count of slots (closed loop).
 #include <math.h>
 
 #include "sim/kernel/clock.h"

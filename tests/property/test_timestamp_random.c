@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Stamps against independent arithmetic: decimal numbers printed from a 128-bit count of attoseconds, dates made by the C library.
+// Stamps against independent arithmetic: decimal numbers printed from a 128-bit count of attoseconds, dates made by the
+// C library.
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <stdio.h>

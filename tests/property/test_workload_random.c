@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Random traces against naive models: spans against prompts written out token by token, the census of hash ids against a list of all
-// prefixes seen, order and totals against the rows as they were made.
+// Random traces against naive models: spans against prompts written out token by token, the census of hash ids against
+// a list of all prefixes seen, order and totals against the rows as they were made.
 #include "sim/workload/trace_info.h"
 #include "tests/support/dice.h"
 #include "tests/support/workload_fixture.h"

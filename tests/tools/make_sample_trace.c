@@ -2,10 +2,11 @@
 //
 // make-sample-trace: writes traces/conversation_sample.jsonl to standard output, always the same bytes.
 //
-// What it imitates: people talk to one of a few assistants, each with a system prompt of its own; some hand in one of a few documents first.
-// A conversation grows: the next prompt is the one before, the answer, and a new message. Conversations begin at random and in bursts;
-// lengths are heavy-tailed. Blocks of 512 tokens get ids as in the Mooncake traces: an id stands for a block and everything in front of it,
-// ids are numbered by first appearance, and a partial last block has an id of its own.
+// What it imitates: people talk to one of a few assistants, each with a system prompt of its own; some hand in one of a
+// few documents first. A conversation grows: the next prompt is the one before, the answer, and a new message.
+// Conversations begin at random and in bursts; lengths are heavy-tailed. Blocks of 512 tokens get ids as in the
+// Mooncake traces: an id stands for a block and everything in front of it, ids are numbered by first appearance, and a
+// partial last block has an id of its own.
 //
 // Everything is integer arithmetic over splitmix64, so the bytes depend on no library.
 #include <inttypes.h>

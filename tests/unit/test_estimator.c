@@ -32,7 +32,7 @@ Test(estimator, the_last_owner_frees_the_state) {
 
 Test(estimator, an_estimate_that_is_no_time_is_an_error) {
     const fpm_estimator_ops ops = { "constant", answer, NULL };
-    const double values[] = { NAN, INFINITY, -1.0 };
+    const double values[] = { (double)NAN, HUGE_VAL, -1.0 };
     const fpm_metrics idle = fpm_metrics_idle();
     for (size_t i = 0; i < 3; i++) {
         double value = values[i], ms;

@@ -42,8 +42,9 @@ Test(estimator_fixed, a_pass_costs_what_its_kind_costs) {
 
 Test(estimator_fixed, refuses_prices_that_are_none) {
     const fpm_fixed_options bad[] = {
-        { -1, 1, -1, FPM_PRICING_FUSED },      { NAN, 1, -1, FPM_PRICING_FUSED }, { 1, -1, -1, FPM_PRICING_FUSED },
-        { 1, INFINITY, 1, FPM_PRICING_FUSED }, { 1, 1, NAN, FPM_PRICING_FUSED },  { 1, 1, 1, (fpm_pricing)7 },
+        { -1, 1, -1, FPM_PRICING_FUSED },         { (double)NAN, 1, -1, FPM_PRICING_FUSED },
+        { 1, -1, -1, FPM_PRICING_FUSED },         { 1, HUGE_VAL, 1, FPM_PRICING_FUSED },
+        { 1, 1, (double)NAN, FPM_PRICING_FUSED }, { 1, 1, 1, (fpm_pricing)7 },
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         fpm_estimator *estimator;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The hard inputs of ../shared: every file of a format this version reads gets the outcome that expected.json documents. The table is read
-// from there, and a key this test does not know fails it, so that no expectation is passed over.
+// The hard inputs of ../shared: every file of a format this version reads gets the outcome that expected.json
+// documents. The table is read from there, and a key this test does not know fails it, so that no expectation is passed
+// over.
 #include <cjson/cJSON.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -76,7 +77,21 @@ static void check_arrivals(const hard_case *c, const cJSON *value, const sim_wor
                      "%s: arrival %zu is %lld", c->name, i, (long long)workload->requests[i].stamp_ns);
 }
 
+static int64_t count_lines(const hard_case *c) {
+    fpm_line_reader *lines;
+    fpm_line line;
+    bool has_line = true;
+    int64_t n = -1;
+    cr_assert_eq(fpm_line_reader_open(&lines, c->path, NULL), FPM_OK);
+    for (; has_line; n++) cr_assert_eq(fpm_line_reader_next(lines, &line, &has_line, NULL), FPM_OK);
+    fpm_line_reader_free(lines);
+    return n;
+}
+
 static void check_bad_lines(const hard_case *c, const cJSON *value) {
+    const cJSON *item;
+    cJSON_ArrayForEach(item, value)
+        cr_expect_leq(item->valueint, count_lines(c), "%s: no line %d", c->name, item->valueint);
     expect_refused(c, &c->settings, (int64_t)cJSON_GetArrayItem(value, 0)->valuedouble);
     sim_workload *kept = load_skipping(c);
     for (size_t i = 0; i < kept->n_requests; i++)
@@ -282,8 +297,8 @@ static hard_case prepare(const cJSON *expected) {
     return c;
 }
 
-// Where the documents leave the choice (outcome "policy"), this is ours: the part of the message of a refused file, NULL when it is
-// accepted as a whole.
+// Where the documents leave the choice (outcome "policy"), this is ours: the part of the message of a refused file,
+// NULL when it is accepted as a whole.
 static const char *refusal_of_policy(const char *name) {
     static const struct {
         const char *name, *message;
@@ -305,13 +320,28 @@ static void check_message(const hard_case *c, const char *part) {
     sim_workload_free(workload);
 }
 
+// The rows of a file that is refused as it stands: those that skipping reads, none, or what our policy does not read.
+static void check_refused_rows(const hard_case *c, const cJSON *value) {
+    sim_workload_config settings = c->settings;
+    settings.on_bad_record = SIM_BAD_RECORD_SKIP;
+    sim_error error;
+    sim_workload *workload = load(c, &settings, &error);
+    if (workload)
+        check_count(c, value, workload->rows_read);
+    else if (!refusal_of_policy(c->name))
+        cr_expect(value->valueint == 0 && strstr(error.message, "no requests"), "%s: %s", c->name, error.message);
+    sim_workload_free(workload);
+}
+
 static void check_refused_file(const hard_case *c) {
     const cJSON *value;
     expect_refused(c, &c->settings, 0);
     cJSON_ArrayForEach(value, c->expected) {
         if (is_setting(value) || check_modes(c, value)) continue;
-        // The rows a refused file would have had: nothing is kept.
-        cr_expect(is_key(value, "rows"), "%s: expectation \"%s\" is not known to this test", c->name, value->string);
+        if (is_key(value, "rows"))
+            check_refused_rows(c, value);
+        else
+            cr_expect(false, "%s: expectation \"%s\" is not known to this test", c->name, value->string);
     }
 }
 

@@ -122,7 +122,7 @@ Test(metrics_json, a_record_that_cannot_be_written_is_an_error) {
     cr_assert(full);
     setvbuf(full, NULL, _IONBF, 0);
     cr_assert_eq(fpm_metrics_write_json(full, &rank, &error), FPM_IO);
-    rank.wall_time_s = NAN;
+    rank.wall_time_s = (double)NAN;
     cr_assert_eq(fpm_metrics_write_json(full, &rank, &error), FPM_OUT_OF_RANGE);
     fclose(full);
 }

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Every allocation of the library fails once (and, in a second round, it and all after it). Each time the call must say
+// FPM_NO_MEMORY, leave its object as it was, and leak nothing. The linker routes the library's calls through the __wrap_
+// functions below (tests/CMakeLists.txt); those of shared libraries go past them.
+#include "tests/support/standin_estimator.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+void *__real_malloc(size_t n);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *old, size_t n);
+void __real_free(void *memory);
+void *__wrap_malloc(size_t n);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *old, size_t n);
+void __wrap_free(void *memory);
+char *__wrap_strdup(const char *text);
+
+static long n_left = -1;   // allocations until the one that fails; -1 = none fails
+static bool keeps_failing; // and all after it
+static bool has_failed;
+static long n_live; // blocks not freed
+
+static bool fails_now(void) {
+    if (n_left < 0) return false;
+    if (n_left > 0) {
+        n_left--;
+        return false;
+    }
+    has_failed = true;
+    if (!keeps_failing) n_left = -1;
+    return true;
+}
+
+static void *counted(void *memory) {
+    n_live += memory != NULL;
+    return memory;
+}
+
+void *__wrap_malloc(size_t n) { return fails_now() ? NULL : counted(__real_malloc(n)); }
+void *__wrap_calloc(size_t n, size_t size) { return fails_now() ? NULL : counted(__real_calloc(n, size)); }
+void *__wrap_realloc(void *old, size_t n) {
+    if (fails_now()) return NULL;
+    void *memory = __real_realloc(old, n);
+    n_live += memory && !old;
+    return memory;
+}
+void __wrap_free(void *memory) {
+    n_live -= memory != NULL;
+    __real_free(memory);
+}
+
+char *__wrap_strdup(const char *text) {
+    const size_t n = strlen(text) + 1;
+    char *copy = __wrap_malloc(n);
+    return copy ? memcpy(copy, text, n) : NULL;
+}
+
+// --- the API, call by call ------------------------------------------------------------------------------------------------
+
+// Run `call` until it succeeds; the only way to fail is for want of memory. When that lasts, give up (label `out`).
+#define UNTIL_DONE(call)                                                      \
+    do {                                                                      \
+        fpm_status status_ = (call);                                          \
+        if (status_ == FPM_OK) break;                                         \
+        cr_assert_eq(status_, FPM_NO_MEMORY, "%s", fpm_status_name(status_)); \
+        cr_assert(has_failed);                                                \
+        if (keeps_failing) goto out;                                          \
+    } while (true)
+
+static fpm_metrics pass(uint32_t i) {
+    fpm_metrics rank = fpm_metrics_idle();
+    const uint32_t x = i * 2654435761u;
+    if (i % 3 != 1) rank.scheduled.num_prefill_requests = 1, rank.scheduled.sum_prefill_tokens = 1 + x % 9000;
+    if (i % 3 != 0) rank.scheduled.num_decode_requests = 1 + x % 600, rank.scheduled.sum_decode_kv_tokens = x % 2100000;
+    rank.wall_time_s = standin_rank_ms(&rank) * (0.7 + (double)(x % 1000) / 1000.0) / 1000.0;
+    return rank;
+}
+
+static size_t write_text(const fpm_model *model, char *text, size_t capacity) {
+    FILE *out = fmemopen(text, capacity, "w");
+    cr_assert_eq(fpm_model_write(model, out, NULL), FPM_OK);
+    fclose(out);
+    return strlen(text);
+}
+
+static char text[200000], text_of_twin[200000];
+
+static void live_with_model(bool is_native, uint64_t bucket_count) {
+    fpm_model_options o = fpm_model_options_default();
+    o.max_observations = 70; // more than the first block of slots holds
+    o.bucket_count = bucket_count;
+    fpm_estimator *estimator = NULL;
+    fpm_model *model = NULL, *copy = NULL, *loaded = NULL;
+    UNTIL_DONE(standin_new(&estimator, NULL));
+    if (is_native)
+        UNTIL_DONE(fpm_model_new_native(&model, estimator, &o, NULL));
+    else
+        UNTIL_DONE(fpm_model_new_regression(&model, &o, NULL));
+    for (uint32_t i = 0; i < 250; i++) {
+        const fpm_metrics rank = pass(i);
+        const fpm_iteration iteration = { &rank, 1 };
+        const uint64_t before = fpm_model_retained(model, FPM_EMPTY);
+        const fpm_status status = fpm_model_tune(model, &iteration, 1, NULL);
+        if (status == FPM_OK) continue;
+        cr_assert_eq(status, FPM_NO_MEMORY);
+        cr_assert_eq(fpm_model_retained(model, FPM_EMPTY), before);
+        double ms;
+        bool has_estimate;
+        cr_assert_eq(fpm_model_estimate_ms(model, &rank, 1, &ms, &has_estimate, NULL), FPM_OK);
+        if (keeps_failing) goto out;
+        i--; // once more
+    }
+    UNTIL_DONE(fpm_model_clone(&copy, model, NULL));
+    const size_t n_bytes = write_text(copy, text, sizeof text);
+    if (text_of_twin[0] == '\0') memcpy(text_of_twin, text, n_bytes + 1); // the first round, in which nothing failed
+    cr_assert_str_eq(text, text_of_twin);
+    UNTIL_DONE(fpm_model_read(&loaded, text, n_bytes, estimator, NULL));
+    write_text(loaded, text, sizeof text);
+    cr_assert_str_eq(text, text_of_twin);
+    UNTIL_DONE(fpm_model_save(model, "/tmp/test_alloc_failure.json", NULL));
+    fpm_model_free(loaded);
+    loaded = NULL;
+    UNTIL_DONE(fpm_model_load(&loaded, "/tmp/test_alloc_failure.json", estimator, NULL));
+out:
+    fpm_model_free(loaded);
+    fpm_model_free(copy);
+    fpm_model_free(model);
+    fpm_estimator_free(estimator);
+}
+
+static void read_log(void) {
+    static const char log[] =
+        "{\"worker_id\":\"a rather long name of a worker, longer than the buffer\",\"counter_id\":1}\n"
+        "{\"worker_id\":\"b\",\"counter_id\":1,\"dp_rank\":0}\n{\"worker_id\":\"b\",\"counter_id\":1,\"dp_rank\":1}\n";
+    fpm_log_reader *reader = NULL;
+    UNTIL_DONE(fpm_log_reader_open_memory(&reader, log, sizeof log - 1, "log", NULL));
+    for (size_t n_ranks = 1; n_ranks > 0;) {
+        const fpm_metrics *ranks;
+        int64_t line;
+        const fpm_status status = fpm_log_reader_next(reader, &ranks, &n_ranks, &line, NULL);
+        cr_assert(status == FPM_OK || (status == FPM_NO_MEMORY && has_failed));
+        if (status) break; // a log cannot be read on after an error
+    }
+out:
+    fpm_log_reader_free(reader);
+}
+
+static void make_estimators(void) {
+    const fpm_fixed_options fixed = { 1, 2, -1, FPM_PRICING_FUSED };
+    const fpm_polynomial_options polynomial = { 1000, FPM_PRICING_SERIAL };
+    fpm_estimator *a = NULL, *b = NULL;
+    UNTIL_DONE(fpm_estimator_new_fixed(&a, &fixed, NULL));
+    UNTIL_DONE(fpm_estimator_new_polynomial(&b, &polynomial, NULL));
+out:
+    fpm_estimator_free(a);
+    fpm_estimator_free(b);
+}
+
+static fpm_status make(void *context, fpm_estimator **estimator, fpm_error *error) {
+    (void)context;
+    return standin_new(estimator, error);
+}
+
+static fpm_status make_nothing(void *context, fpm_estimator **estimator, fpm_error *error) {
+    (void)context, (void)estimator;
+    return fpm_error_set(error, FPM_UNSUPPORTED, "nothing");
+}
+
+static void choose_best(void) {
+    fpm_model *a = NULL, *b = NULL;
+    UNTIL_DONE(fpm_model_best_available(&a, make, NULL, NULL, NULL));
+    UNTIL_DONE(fpm_model_best_available(&b, make_nothing, NULL, NULL, NULL));
+    cr_assert_eq(fpm_model_diagnostics(a).source, FPM_SOURCE_NATIVE); // want of memory is no reason to fall back
+out:
+    fpm_model_free(a);
+    fpm_model_free(b);
+}
+
+static void live_native(void) { live_with_model(true, 16); }
+static void live_native_hashed(void) { live_with_model(true, 1000000); }
+static void live_regression(void) { live_with_model(false, 16); }
+static void live_regression_hashed(void) { live_with_model(false, 1000000); }
+
+static void fail_everywhere(void (*scenario)(void)) {
+    n_left = -1;
+    has_failed = false;
+    const long live_before = n_live;
+    scenario();
+    cr_assert_eq(n_live, live_before);
+    for (int round = 0; round < 2; round++) {
+        keeps_failing = round == 1;
+        long n = 0;
+        do {
+            has_failed = false;
+            n_left = n++;
+            scenario();
+            n_left = -1;
+            cr_assert_eq(n_live, live_before, "allocation %ld: %ld blocks leak", n, n_live - live_before);
+            cr_assert_lt(n, 5000);
+        } while (has_failed);
+        cr_assert_gt(n, 1);
+    }
+}
+
+Test(alloc_failure, correcting_models) { fail_everywhere(live_native); }
+Test(alloc_failure, correcting_models_with_huge_grids) { fail_everywhere(live_native_hashed); }
+Test(alloc_failure, regressions) { fail_everywhere(live_regression); }
+Test(alloc_failure, regressions_with_huge_grids) { fail_everywhere(live_regression_hashed); }
+Test(alloc_failure, logs) { fail_everywhere(read_log); }
+Test(alloc_failure, estimators) { fail_everywhere(make_estimators); }
+Test(alloc_failure, best_available) { fail_everywhere(choose_best); }
