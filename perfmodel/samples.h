@@ -58,7 +58,7 @@ typedef struct fpm_samples {
     uint32_t next_number;
 
     fpm_bucket *buckets; // some may be empty
-    uint64_t *fullness;  // per bucket, see samples.c; 0 in all places beyond the populated ones
+    double *fullness;    // per bucket, see samples.c; 0 in all places beyond the populated ones
     uint32_t n_buckets, bucket_capacity;
     uint32_t fullest; // since the last eviction; FPM_NONE = not known
     uint32_t *table;  // cell or hash -> bucket index + 1, 0 = none
