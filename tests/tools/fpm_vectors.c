@@ -269,6 +269,10 @@ static void run_step(scenario *s, step *todo, work *w, fpm_json *json, verdict *
         read_iterations(at = &todo->iterations, w);
         if (!at->failed) status = fpm_model_tune(s->model, w->iterations, w->n_iterations, &error);
     }
+    if (at->failed) { // nothing to judge
+        *json = *at;
+        return;
+    }
     const char *wanted = todo->has_error ? todo->error : fpm_status_name(FPM_OK);
     if (strcmp(fpm_status_name(status), wanted) != 0)
         snprintf(v->text, sizeof v->text, "outcome is %s (%s), not %s", fpm_status_name(status), error.message, wanted);
