@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// FPM log -> iterations. A row is read ahead to see whether it still belongs to the iteration; worker ids are kept in two
-// buffers that change places, one for the iteration given out and one for the row read ahead.
+// FPM log -> iterations. A row is read ahead to see whether it still belongs to the iteration; worker ids are kept in
+// two buffers that change places, one for the iteration given out and one for the row read ahead.
 #include "perfmodel/line_reader.h"
 #include "perfmodel/metrics_json.h"
 

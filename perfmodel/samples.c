@@ -72,11 +72,11 @@ bool fpm_samples_copy(fpm_samples *copy, const fpm_samples *samples) {
     return is_done;
 }
 
-// --- buckets ----------------------------------------------------------------------------------------------------------
+// --- buckets ---------------------------------------------------------------------------------------------------------
 
-// How ready a bucket is to give up its oldest sample, in one whole number that a double holds exactly: count (12 bits), age of
-// the oldest sample (29), index (12). The largest one is the fullest bucket, of equals the one whose oldest sample is oldest,
-// and says its own index: finding it is one pass of maxima. Larger sets are searched the plain way.
+// How ready a bucket is to give up its oldest sample, in one whole number that a double holds exactly: count (12 bits),
+// age of the oldest sample (29), index (12). The largest one is the fullest bucket, of equals the one whose oldest
+// sample is oldest, and says its own index: finding it is one pass of maxima. Larger sets are searched the plain way.
 #define INDEX_BITS 12
 #define NUMBER_BITS 29
 #define MOST_COUNT 4095
@@ -195,7 +195,7 @@ static COLD bool reserve_bucket(fpm_samples *samples) {
     return capacity > samples->bucket_capacity && grow_buckets(samples, capacity);
 }
 
-// --- samples ----------------------------------------------------------------------------------------------------------
+// --- samples ---------------------------------------------------------------------------------------------------------
 
 // Slot 0 is no sample: it closes the ring of all samples by age, and as a link of a bucket it means "none".
 static inline void append_to_bucket(fpm_samples *samples, uint32_t index, uint32_t slot) {
@@ -251,8 +251,8 @@ static COLD uint32_t fullest_of_many(const fpm_samples *samples) {
     return fullest;
 }
 
-// The fullest bucket, which can only be the one that has just grown or the one that was fullest before. To know that one
-// costs a search after every eviction instead of before, where its result would be waited for.
+// The fullest bucket, which can only be the one that has just grown or the one that was fullest before. To know that
+// one costs a search after every eviction instead of before, where its result would be waited for.
 static inline uint32_t fullest_bucket(const fpm_samples *samples, uint32_t grown) {
     if (!is_small(samples)) return fullest_of_many(samples);
     if (samples->fullest == FPM_NONE) return fullest_of_few(samples);
@@ -302,7 +302,7 @@ static COLD bool grow_slots(fpm_samples *samples) {
     return true;
 }
 
-// --- growing grids ----------------------------------------------------------------------------------------------------
+// --- growing grids ---------------------------------------------------------------------------------------------------
 
 void fpm_samples_set_bounds(fpm_samples *samples, const double low[2], const double high[2]) {
     for (unsigned i = 0; i < 2; i++) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // bench-perfmodel [NAME...]: cost of one estimate and of learning one pass, on the workload of ../shared/fpm/bench.md.
-// One JSON line per case: name, median_ns and min_ns per call over five runs (CPU time of this thread), and for estimates
-// the checksum, the sum of the results of one run. With arguments only the cases whose name contains one of them.
+// One JSON line per case: name, median_ns and min_ns per call over five runs (CPU time of this thread), and for
+// estimates the checksum, the sum of the results of one run. With arguments only the cases whose name contains one of
+// them.
 #include "tests/support/standin_estimator.h"
 
 #include <stdlib.h>
@@ -34,7 +35,7 @@ static void *allocate(size_t n, size_t size) {
     return memory;
 }
 
-// --- workload -----------------------------------------------------------------------------------------------------------
+// --- workload --------------------------------------------------------------------------------------------------------
 
 static uint32_t draw(uint64_t *state) {
     *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -94,7 +95,7 @@ static void tune(fpm_model *model, int kind, size_t i) {
     if (fpm_model_tune(model, &iteration, 1, &error)) fail("tune", &error);
 }
 
-// --- measuring ----------------------------------------------------------------------------------------------------------
+// --- measuring -------------------------------------------------------------------------------------------------------
 
 static double cpu_ns(void) {
     struct timespec now;
