@@ -268,10 +268,11 @@ static inline void evict(fpm_samples *samples, uint32_t grown, fpm_samples_chang
     bucket->oldest = sample->next_in_bucket;
     bucket->count--;
     update_fullness(samples, index);
-    if (is_small(samples)) samples->fullest = fullest_of_few(samples);
-    if (samples->keeps_sorted) fpm_sorted_list_remove(&bucket->sorted, sample->value);
     remove_from_ring(samples->slots, slot);
     samples->spare = slot;
+    if (samples->keeps_sorted) fpm_sorted_list_remove(&bucket->sorted, sample->value);
+    // Last, because it waits for the number just stored and nothing here waits for it.
+    if (is_small(samples)) samples->fullest = fullest_of_few(samples);
     change->shrunk = index;
     change->evicted_load = sample->load;
 }
