@@ -33,6 +33,7 @@ static const option options[] = {
     { "fpm", '\0', SIM_OPT_RECORDS, IS_FLAG, AT(wants_fpm), NULL, "fpm.jsonl: one row per rank and pass (needs -o)" },
     { "format", '\0', SIM_OPT_FORMAT, IS_FORMAT, 0, "table|json", "form of the result on standard output" },
     { "seed", '\0', SIM_OPT_SEED, IS_SEED, 0, "N", "root seed, instead of load.seed" },
+    { "jobs", 'j', SIM_OPT_JOBS, IS_TEXT, AT(jobs), "N", "threads (1); the results are the same with any number" },
     { "estimator", '\0', SIM_OPT_ESTIMATE, IS_TEXT, AT(estimator), "NAME", "short for --set perfmodel.estimator=NAME" },
     { "pricing", '\0', SIM_OPT_ESTIMATE, IS_TEXT, AT(pricing), "NAME", "short for --set perfmodel.pricing=NAME" },
     { "capacity-tokens", '\0', SIM_OPT_ESTIMATE, IS_TEXT, AT(capacity_tokens), "N",

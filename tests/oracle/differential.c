@@ -100,7 +100,9 @@ static void count(const sim_summary *summary, outcome *out) {
 static sim_status run_product(const sim_config *config, const sim_settings *settings, outcome *out, sim_error *error) {
     char path[128];
     path_of(path, "product");
-    const sim_run_options options = { .output = path, .overwrite = true, .wants_requests = true, .wants_fpm = true };
+    const sim_run_options options = {
+        .output = path, .overwrite = true, .wants_requests = true, .wants_fpm = true, .n_threads = 1
+    };
     sim_run *run = NULL;
     sim_status status = sim_run_execute(&run, config, settings, &options, error);
     if (run) count(sim_run_summary(run), out);
