@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// One pass over the bytes, no tree. Characters are classified by a 256-entry table; the plain case of a string (printable
-// ASCII up to the closing quote) and of an integer are short loops, everything else takes the careful path.
+// One pass over the bytes, no tree. Characters are classified by a 256-entry table; the plain case of a string
+// (printable ASCII up to the closing quote) and of an integer are short loops, everything else takes the careful path.
 #include "perfmodel/json_scanner.h"
 
 #include <math.h>
@@ -273,6 +273,19 @@ static int find_name(const fpm_json_object *object, fpm_json_span key, bool has_
     return -1;
 }
 
+// The expected name, plainly written, at json->at: take it. Rows of one file repeat their order, so this is the usual
+// case.
+static bool take_expected_name(fpm_json *json, const fpm_json_object *object) {
+    if (object->expected >= object->n_names) return false;
+    const fpm_json_name *name = &object->names[object->expected];
+    if ((size_t)(json->end - json->at) < name->n_bytes + 2) return false;
+    if (json->at[0] != '"' || json->at[name->n_bytes + 1] != '"' ||
+        memcmp(json->at + 1, name->text, name->n_bytes) != 0)
+        return false;
+    json->at += name->n_bytes + 2;
+    return true;
+}
+
 int fpm_json_object_next(fpm_json *json, fpm_json_object *object) {
     while (!json->failed) {
         skip_space(json);
@@ -282,11 +295,14 @@ int fpm_json_object_next(fpm_json *json, fpm_json_object *object) {
         }
         if (!object->is_first && !take(json, ',', "a comma or } is wanted here")) return -1;
         object->is_first = false;
+        skip_space(json);
         const char *start = json->at;
         fpm_json_span key;
         bool has_escapes;
-        if (!fpm_json_string_raw(json, &key, &has_escapes) || !take(json, ':', "a colon is wanted here")) return -1;
-        int index = find_name(object, key, has_escapes);
+        const bool is_expected = take_expected_name(json, object);
+        if (!is_expected && !fpm_json_string_raw(json, &key, &has_escapes)) return -1;
+        if (!take(json, ':', "a colon is wanted here")) return -1;
+        const int index = is_expected ? (int)object->expected : find_name(object, key, has_escapes);
         if (index < 0) {
             fpm_json_skip(json);
             continue;
@@ -372,6 +388,72 @@ bool fpm_json_u64(fpm_json *json, uint64_t *value) {
         return syntax(json, "a whole number is wanted here, without fraction or exponent");
     json->at = at;
     *value = sum;
+    return true;
+}
+
+#if defined __BYTE_ORDER__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+// A number of 1 to 7 digits at `p`, of which 8 bytes can be read: its value and the place behind it; NULL when it is no
+// number or longer. Eight bytes at once: digits become 0..9, the first byte above 9 ends the number, leading zeros are
+// shifted in, and three multiplications join neighbours to pairs, fours and eights (D. Lemire, "Number parsing at a
+// gigabyte per second", 2021, section 5).
+static inline const char *short_number(const char *p, uint64_t *value) {
+    uint64_t digits;
+    memcpy(&digits, p, 8);
+    digits ^= UINT64_C(0x3030303030303030);
+    const uint64_t beyond = (digits | (digits + UINT64_C(0x7676767676767676))) & UINT64_C(0x8080808080808080);
+    if (beyond == 0) return NULL;
+    const int n_bits = __builtin_ctzll(beyond) & ~7;                      // of the digits
+    if (n_bits == 0 || ((digits & 0xff) == 0 && n_bits > 8)) return NULL; // no digit, or a leading zero
+    digits <<= 64 - n_bits;
+    digits = digits * 2561 >> 8 & UINT64_C(0x00ff00ff00ff00ff);
+    digits = digits * 6553601 >> 16 & UINT64_C(0x0000ffff0000ffff);
+    *value = digits * UINT64_C(42949672960001) >> 32;
+    return p + n_bits / 8;
+}
+#else
+static inline const char *short_number(const char *p, uint64_t *value) {
+    uint64_t sum = 0;
+    int n = 0;
+    for (; n < 8 && (class_at(p + n) & IS_DIGIT); n++) sum = sum * 10 + (uint64_t)(p[n] - '0');
+    *value = sum;
+    return n == 0 || n == 8 || (n > 1 && *p == '0') ? NULL : p + n;
+}
+#endif
+
+// The element at `*at` when it is in the common form, 1 to 7 digits and then ", " or "," or "]": read it, move behind
+// the separator and tell whether another element follows. Anything else is left to the careful path.
+typedef enum quick { QUICK_NOT, QUICK_MORE, QUICK_LAST } quick;
+static inline quick quick_element(const char **at, const char *end, uint64_t *value) {
+    if (end - *at < 9) return QUICK_NOT; // 7 digits, comma, blank
+    const char *p = short_number(*at, value);
+    if (!p) return QUICK_NOT;
+    if (*p == ']') {
+        *at = p + 1;
+        return QUICK_LAST;
+    }
+    if (*p != ',') return QUICK_NOT;
+    *at = p + 1 + (p[1] == ' ');
+    return QUICK_MORE;
+}
+
+bool fpm_json_u64_array(fpm_json *json, uint64_t *values, size_t capacity, size_t *n) {
+    size_t count = 0;
+    bool is_first = true;
+    if (!fpm_json_array_begin(json)) return false;
+    while (fpm_json_array_next(json, &is_first)) { // an element begins here
+        skip_space(json);
+        quick found = QUICK_MORE;
+        while (count < capacity && (found = quick_element(&json->at, json->end, &values[count])) == QUICK_MORE) count++;
+        if (count == capacity) return fail(json, FPM_OUT_OF_RANGE, "an array with too many numbers");
+        if (found == QUICK_LAST) {
+            *n = count + 1;
+            return true;
+        }
+        if (!fpm_json_u64(json, &values[count])) return false;
+        count++;
+    }
+    if (json->failed) return false;
+    *n = count;
     return true;
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Three stages: a source (descriptor or memory) gives raw bytes, a decoder chosen by the first bytes turns them into text at the
-// end of one growing buffer, and lines are cut out of that buffer with memchr. Plain files are read straight into the buffer.
-// stdio was not used: getline copies every byte twice and cannot tell a read error from the end without ceremony.
+// Three stages: a source (descriptor or memory) gives raw bytes, a decoder chosen by the first bytes turns them into
+// text at the end of one growing buffer, and lines are cut out of that buffer with memchr. Plain files are read
+// straight into the buffer. stdio was not used: getline copies every byte twice and cannot tell a read error from the
+// end without ceremony.
 #include "perfmodel/line_reader.h"
 
 #include <errno.h>
@@ -15,6 +16,7 @@
 #include <zstd.h>
 
 enum {
+    MAGIC_BYTES = 4,         // that tell the encoding
     RAW_BYTES = 64 * 1024,   // compressed input read at once
     FIRST_BYTES = 128 * 1024 // first size of the text buffer: a few hundred rows of a usual trace
 };
@@ -47,7 +49,7 @@ struct fpm_line_reader {
     fpm_error failed; // the first error of _next; it sticks
 };
 
-// --- errors -----------------------------------------------------------------------------------------------------------
+// --- errors ----------------------------------------------------------------------------------------------------------
 
 static void name_file(const fpm_line_reader *reader, fpm_error *error) {
     if (!error) return;
@@ -70,7 +72,7 @@ static fpm_status fail_here(fpm_line_reader *reader, fpm_status code, const char
     return code;
 }
 
-// --- source -----------------------------------------------------------------------------------------------------------
+// --- source ----------------------------------------------------------------------------------------------------------
 
 // Up to `capacity` raw bytes; 0 at the end, which is then remembered.
 static fpm_status read_source(fpm_line_reader *reader, void *out, size_t capacity, size_t *n_read) {
@@ -99,7 +101,7 @@ static fpm_status refill_raw(fpm_line_reader *reader) {
     return read_source(reader, reader->raw, RAW_BYTES, &reader->raw_end);
 }
 
-// --- decoders: fill out[0, capacity); *n_out comes as 0 and stays 0 only at the end ---------------------------------------------------
+// --- decoders: fill out[0, capacity); *n_out comes as 0 and stays 0 only at the end ----------------------------------
 
 static fpm_status refuse_gzip(fpm_line_reader *reader) {
     if (reader->n_members > 0 && reader->gzip.total_in <= 10) // still in its header
@@ -170,9 +172,9 @@ static bool is_zstd(const unsigned char *raw, size_t n) {
 
 // Read the first raw bytes and choose the decoder.
 static fpm_status begin_decoding(fpm_line_reader *reader) {
-    while (reader->raw_end < 4 && !reader->source_is_empty) {
+    while (reader->raw_end < MAGIC_BYTES && !reader->source_is_empty) {
         size_t n;
-        fpm_status status = read_source(reader, reader->raw + reader->raw_end, RAW_BYTES - reader->raw_end, &n);
+        fpm_status status = read_source(reader, reader->raw + reader->raw_end, MAGIC_BYTES - reader->raw_end, &n);
         if (status) return status;
         reader->raw_end += n;
     }
@@ -188,7 +190,7 @@ static fpm_status begin_decoding(fpm_line_reader *reader) {
     return FPM_OK;
 }
 
-// --- text -------------------------------------------------------------------------------------------------------------
+// --- text ------------------------------------------------------------------------------------------------------------
 
 static fpm_status decode(fpm_line_reader *reader, char *out, size_t capacity, size_t *n_out) {
     switch (reader->encoding) {
@@ -290,7 +292,7 @@ fpm_status fpm_line_reader_next(fpm_line_reader *reader, fpm_line *line, bool *h
     return reader->failed.code;
 }
 
-// --- life -------------------------------------------------------------------------------------------------------------
+// --- life ------------------------------------------------------------------------------------------------------------
 
 void fpm_line_reader_free(fpm_line_reader *reader) {
     if (!reader) return;

@@ -23,15 +23,15 @@ typedef struct fpm_line {
 
 // "-" is standard input. FPM_IO: missing or unreadable; FPM_SYNTAX: UTF-16, or a compressed file that is not sound.
 fpm_status fpm_line_reader_open(fpm_line_reader **reader, const char *path, fpm_error *error);
-// Over memory that outlives the reader, by the same rules (tests, fuzzing). `name` stands in error messages; `chunk_limit` is the most
-// bytes taken at once (0 = no limit), so that tests can put a boundary anywhere.
+// Over memory that outlives the reader, by the same rules (tests, fuzzing). `name` stands in error messages;
+// `chunk_limit` is the most bytes taken at once (0 = no limit), so that tests can put a boundary anywhere.
 fpm_status fpm_line_reader_open_memory(fpm_line_reader **reader, const char *text, size_t n_bytes, const char *name,
                                        size_t chunk_limit, fpm_error *error);
 void fpm_line_reader_free(fpm_line_reader *reader);
 const char *fpm_line_reader_name(const fpm_line_reader *reader); // the path as given; "<stdin>" for "-"
 
-// Next line; *has_line = false at the end. Errors: FPM_IO, FPM_SYNTAX (corrupt compressed data), FPM_NO_MEMORY; they stick. The error
-// names file and the line that was being read.
+// Next line; *has_line = false at the end. Errors: FPM_IO, FPM_SYNTAX (corrupt compressed data), FPM_NO_MEMORY; they
+// stick. The error names file and the line that was being read.
 fpm_status fpm_line_reader_next(fpm_line_reader *reader, fpm_line *line, bool *has_line, fpm_error *error);
 
 #endif

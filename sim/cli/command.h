@@ -22,6 +22,7 @@ enum {
     SIM_OPT_PROGRESS = 1 << 4, // --progress auto|always|never
     SIM_OPT_SEED = 1 << 5,     // --seed N
     SIM_OPT_RECORDS = 1 << 6,  // --requests, --fpm
+    SIM_OPT_JOBS = 1 << 8,     // -j/--jobs N
     SIM_OPT_ESTIMATE = 1 << 7  // --estimator, --pricing, --capacity-tokens, --prefill-tokens, ...
 };
 
@@ -40,6 +41,7 @@ typedef struct sim_cli {
     uint64_t seed;
     bool wants_requests;
     bool wants_fpm;
+    const char *jobs; // NULL = 1
     // estimate
     const char *estimator, *pricing, *capacity_tokens;
     const char *prefill_tokens, *prefill_kv_tokens, *decode_requests, *decode_kv_tokens;
@@ -56,10 +58,6 @@ typedef struct sim_command {
 } sim_command;
 
 extern const sim_command sim_cmd_replay, sim_cmd_estimate, sim_cmd_trace, sim_cmd_list, sim_cmd_check;
-
-// All key tables of the program, joined.
-extern const sim_key_table *const sim_all_keys[];
-extern const size_t sim_n_all_keys;
 
 // The configuration a command works on: CONFIG (may be NULL: defaults only), then every --set, then --seed.
 sim_status sim_cli_config(const sim_cli *cli, const char *path, sim_config **config, sim_error *error);

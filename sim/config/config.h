@@ -16,21 +16,27 @@
 
 typedef struct sim_config sim_config;
 
-// The tables must outlive the configuration. Defaults are in force until something is loaded or set.
+// The tables must outlive the configuration. Defaults are in force until something is loaded or set. SIM_INTERNAL: a table that
+// contradicts itself (a default that is no value of its key, a key declared twice).
 sim_status sim_config_new(sim_config **config, const sim_key_table *const *tables, size_t n_tables, sim_error *error);
 void sim_config_free(sim_config *config);
 
 // Read a file ("-": standard input) and what it includes. A missing file, an unknown section or key (the nearest known one
 // is suggested), a duplicate inside one file, a malformed or out-of-range value: SIM_USAGE with file and line. An included file's
-// keys are overridden by those of the file that includes it. Relative paths are relative to the file that has them.
+// keys are overridden by those of the file that includes it; of several includes the later one wins. Relative paths are relative
+// to the file that has them, those from standard input to the working directory.
 sim_status sim_config_load(sim_config *config, const char *path, sim_error *error);
+
+// The same from memory (tests, fuzzing); `name` stands in messages. Paths are relative to the working directory, `include` is refused.
+sim_status sim_config_load_text(sim_config *config, const char *text, size_t n_bytes, const char *name,
+                                sim_error *error);
 
 // One `section.key=value` of the command line; the last one wins and beats every file. The section is the longest known
 // section name in front. Paths are relative to the working directory. Errors are placed at file "--set SECTION.KEY", line 0.
 sim_status sim_config_set(sim_config *config, const char *assignment, sim_error *error);
 
-// Fill a room's struct from the values of its table. Cannot fail after a successful load: values were checked when they came,
-// defaults are checked by a test (sim_config_new asserts them in debug builds). Texts and paths belong to the configuration.
+// Fill a room's struct from the values of its table. Cannot fail: values were checked when they came, defaults when the tables
+// were joined. Texts and paths belong to the configuration.
 void sim_config_fill(const sim_config *config, const sim_key_table *table, void *out);
 
 // True when a file or --set gave the key, i.e. it does not merely stand at its default.
@@ -42,7 +48,8 @@ sim_status sim_config_contradiction(const sim_config *config, sim_error *error, 
                                     const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 // Print the whole configuration, defaults included, as an INI file that gives the same configuration when loaded. Values that were
-// given stand as they were written (paths absolute). False on a write error.
+// given stand as they were written (paths absolute; one that is too long for a line was refused when it came). False on a write
+// error.
 bool sim_config_write(const sim_config *config, FILE *out);
 
 // Print every key of the tables: section.key, type, default, unit, range or choices, one line of help.

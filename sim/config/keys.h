@@ -12,7 +12,7 @@
 //   SIM_KEY_CHOICE    int        index into `choices`
 //   SIM_KEY_TEXT      const char *  owned by the sim_config; "" when empty
 //   SIM_KEY_PATH      const char *  absolute; owned by the sim_config; "" when empty
-//   SIM_KEY_CUSTOM    anything   `parse` fills it
+//   SIM_KEY_CUSTOM    anything   `parse` fills it, at most SIM_KEY_CUSTOM_BYTES
 #ifndef SIM_CONFIG_KEYS_H
 #define SIM_CONFIG_KEYS_H
 
@@ -39,22 +39,32 @@ typedef struct sim_key {
     const char *name;
     sim_key_type type;
     size_t offset;
-    const char *default_text;   // "" only for TEXT, PATH or where `word` is ""
-    double min, max;            // INT, REAL, MS: in the unit; DURATION: in nanoseconds; both inclusive
-    bool is_min_exclusive;      // the value must be above `min`
+    const char *default_text; // "" only for TEXT, PATH or where `word` is ""
+    double min, max;          // INT, REAL, MS: in the unit; DURATION: in nanoseconds; both inclusive; both 0: no bounds
+    bool is_min_exclusive;    // the value must be above `min`
     const char *const *choices; // CHOICE: NULL-terminated
-    const char *word;           // a value of its own ("auto", "none", ""), stored as `word_value`; NULL: there is none
+    const char *word;           // INT, REAL, DURATION, MS, CHOICE: a value of its own ("auto", "none", ""), stored as
+                                // `word_value` whatever the range; NULL: there is none
     double word_value;
     sim_key_parse_fn parse; // CUSTOM
-    const char *unit;       // "" = none
+    const char *unit;       // NULL or "" = none
     const char *help;       // one line
 } sim_key;
 
 typedef struct sim_key_table {
-    const char *section;
-    const char *help; // one line about the section
+    const char *section; // at most SIM_SECTION_BYTES
+    const char *help;    // one line about the section
     const sim_key *keys;
     size_t n_keys;
 } sim_key_table;
+
+#define SIM_KEY_CUSTOM_BYTES 256
+#define SIM_SECTION_BYTES 48 // inih cuts longer ones
+
+// "int", "duration", ...; never NULL.
+const char *sim_key_type_name(sim_key_type type);
+// The values a key takes: "1 or more", "0 to 1", "lifo | fifo", "auto, or 1 or more"; "" when anything of its type does. At most
+// `n` bytes are written, the terminator included.
+void sim_key_range(const sim_key *key, char *text, size_t n);
 
 #endif

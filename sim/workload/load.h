@@ -2,8 +2,9 @@
 //
 // When it is asked: the arrival process of a run, open or closed loop.
 //
-// Requests are offered in table order. An open loop knows every arrival in advance; a closed loop keeps `concurrency` requests in flight,
-// and learns of each end by sim_load_on_terminal (the cluster calls it). Arrival of a closed-loop request is its moment of admission.
+// Requests are offered in table order. An open loop knows every arrival in advance; a closed loop keeps `concurrency`
+// requests in flight, and learns of each end by sim_load_on_terminal (the cluster calls it). Arrival of a closed-loop
+// request is its moment of admission.
 #ifndef SIM_WORKLOAD_LOAD_H
 #define SIM_WORKLOAD_LOAD_H
 
@@ -33,15 +34,29 @@ extern const sim_key_table sim_load_keys; // section [load]
 
 typedef struct sim_load sim_load;
 
-// SIM_USAGE: timestamps without a source that has them, a rate that is missing, speedup in another mode.
+// The mode in force: SIM_LOAD_DEFAULT resolved.
+sim_load_mode sim_load_resolve(const sim_load_config *settings, bool has_stamps);
+
+// Contradictions between the keys of [load], for `check` (which takes has_stamps = source is a trace) and as the first
+// step of sim_load_new. Keys count by value, as in sim_workload_check. SIM_USAGE.
+sim_status sim_load_check(const sim_config *config, const sim_load_config *settings, bool has_stamps, sim_error *error);
+
+// `config` places errors and may be NULL; the workload must outlive the load. SIM_USAGE: timestamps without a source
+// that has them, a rate that is missing, speedup in another mode, arrivals later than 292 years.
 sim_status sim_load_new(sim_load **load, const sim_config *config, const sim_load_config *settings,
                         const sim_workload *workload, sim_error *error);
 void sim_load_free(sim_load *load);
 
-// Next arrival that is due at a known time: its time (never before `now_ns`), or SIM_TIME_NEVER when none is pending (all given out, or a
-// closed loop is full). O(1).
+// When the next request arrives, as known at `now_ns`: never before now_ns; SIM_TIME_NEVER when nothing is pending (all
+// given out, the closed loop is full, or admit_until has passed). In a closed loop with a free slot that is now. O(1),
+// changes nothing.
+//   timestamps:  stamp / speedup, rounded half up
+//   constant:    request i at i / rate, rounded from the exact value, so that errors do not add up
+//   poisson:     the first at 0, then exponential gaps (stream "arrivals"), each rounded to whole ns
+//   concurrency: the first N at 0, then one for each that ends
 int64_t sim_load_next_time(const sim_load *load, int64_t now_ns);
-// Take that arrival: the index of its request.
+// Take that arrival (there must be one): the index of its request, which are given out in table order. `now_ns` is its
+// time.
 uint32_t sim_load_take(sim_load *load, int64_t now_ns);
 // A request ended (completed, rejected): frees its slot of a closed loop.
 void sim_load_on_terminal(sim_load *load, uint32_t request, int64_t now_ns);

@@ -19,8 +19,8 @@ typedef struct sim_trace_info {
     uint64_t distinct_arrivals;
     uint64_t blocks_total;
     uint64_t blocks_distinct;
-    // ids in file order, unbounded cache, along the prefix chain; a partial tail counts (with its tokens) only when an earlier row had the
-    // same id at the same place with the same size
+    // ids in file order, unbounded cache, along the prefix chain; a partial tail counts (with its tokens) only when an
+    // earlier row had the same id at the same place with the same size
     uint64_t infinite_cache_hit_blocks;
     uint64_t infinite_cache_hit_tokens;
     uint64_t sessions;

@@ -2,9 +2,10 @@
 //
 // What is asked: the table of requests of a run, from a trace or a generator.
 //
-// Requests are immutable records of 48 bytes; the hash ids of all prompts stand in one array beside them. A prompt is never expanded to
-// tokens: its content is a row of spans, each of which is a run of tokens of one identity, so that two prompts share a prefix exactly as
-// far as their spans agree (simulation-semantics.md 1.2; token value = id, repeated). Spans of a prompt, in order:
+// Requests are immutable records of 48 bytes; the hash ids of all prompts stand in one array beside them. A prompt is
+// never expanded to tokens: its content is a row of spans, each of which is a run of tokens of one identity, so that
+// two prompts share a prefix exactly as far as their spans agree (simulation-semantics.md 1.2; token value = id,
+// repeated). Spans of a prompt, in order:
 //   - `shared_tokens` of the head of prefix group `group` (synthetic);
 //   - `n_ids` trace blocks of `id_tokens` tokens each, the last one cut at input_tokens (trace);
 //   - the rest, which belongs to this request alone.
@@ -29,8 +30,7 @@ typedef enum sim_time_unit {
 } sim_time_unit;
 typedef enum sim_bad_record { SIM_BAD_RECORD_FAIL, SIM_BAD_RECORD_SKIP } sim_bad_record;
 
-// A distribution of token counts: N | uniform(a,b) | normal(m,sd) | lognormal(median,sigma) | gamma(shape,mean) |
-// zipf(s,n). Draws are rounded to the nearest integer and redrawn until >= the minimum the caller names.
+// A distribution of token counts (distribution.h).
 typedef enum sim_distribution_kind {
     SIM_DIST_CONSTANT,
     SIM_DIST_UNIFORM,
@@ -63,6 +63,13 @@ typedef struct sim_workload_config {
 
 extern const sim_key_table sim_workload_keys;      // section [workload]
 extern const char *const sim_trace_format_names[]; // "auto", "mooncake", "azure", NULL
+// What a file of that format holds, in one line for people (`list formats`). `index` is one of sim_trace_format_names.
+const char *sim_trace_format_looks(size_t index);
+extern const char *const sim_block_rounding_names[]; // of sim_block_rounding, NULL-terminated
+extern const char *const sim_time_unit_names[];      // of sim_time_unit, NULL-terminated
+
+// Longest prompt and longest answer, so that their sum fits 32 bits; a larger count is a bad record.
+#define SIM_MAX_TOKENS UINT32_C(2147483647)
 
 typedef struct sim_request {
     int64_t stamp_ns;       // recorded arrival; 0 for a generator
@@ -94,6 +101,20 @@ typedef enum sim_drop_reason {
 } sim_drop_reason;
 extern const char *const sim_drop_reason_names[SIM_DROP_REASONS];
 
+// The hash ids of a trace under a cache that never forgets, rows in file order (trace_info.h has the definition).
+typedef struct sim_block_census {
+    uint64_t distinct; // ids
+    uint64_t hit_blocks;
+    uint64_t hit_tokens;
+} sim_block_census;
+
+// Rows whose stamp lies before that of an earlier row. They are sorted, silently up to 1 s.
+typedef struct sim_disorder {
+    uint64_t adjacent_decreases; // rows stamped before the row in front of them
+    int64_t largest_step_ns;     // how far behind the latest stamp so far a row lies at most
+    int64_t largest_step_line;
+} sim_disorder;
+
 typedef struct sim_workload {
     sim_request *requests; // in order of (stamp, file order)
     size_t n_requests;
@@ -104,19 +125,34 @@ typedef struct sim_workload {
     size_t n_sessions;
     // what became of the input
     const char *format_name; // "" for a generator
-    const char *path;        // copy, "" for a generator
+    const char *path;        // copy owned by the workload, "" for a generator
     uint64_t rows_read;      // requests, not lines
     uint64_t rows_kept;
     uint64_t dropped[SIM_DROP_REASONS];
+    int time_unit;      // sim_time_unit, as resolved
+    int block_rounding; // sim_block_rounding, as resolved; SIM_ROUNDING_FORMAT for a format without ids
+    sim_block_census census;
+    sim_disorder disorder;
     char **warnings; // each one line, "FILE:LINE: ..." where it has a place
     size_t n_warnings;
+    char **notes; // likewise: what was decided for the user, e.g. the format
+    size_t n_notes;
+    struct sim_session_table *sessions; // use sim_workload_session_name
 } sim_workload;
 
-// Read the trace or run the generator. SIM_USAGE: contradictions of the keys (placed by `config`); SIM_IO: a trace that cannot be read;
-// SIM_BAD_DATA: a bad record (with on_bad_record = fail), no requests left.
+// Contradictions between the keys of [workload], for `check` and as the first step of sim_workload_new. A key counts by
+// its value, not by being written down, so that a resolved configuration, which has every key, stays valid. `config`
+// places the error and may be NULL.
+sim_status sim_workload_check(const sim_config *config, const sim_workload_config *settings, sim_error *error);
+
+// Read the trace or run the generator. SIM_USAGE: contradictions of the keys (placed by `config`, which may be NULL);
+// SIM_IO: a trace that cannot be read; SIM_BAD_DATA: a bad record (with on_bad_record = fail), no requests left.
 sim_status sim_workload_new(sim_workload **workload, const sim_config *config, const sim_workload_config *settings,
                             uint64_t root_seed, sim_error *error);
 void sim_workload_free(sim_workload *workload);
+
+// Name of session `session` as the trace has it, "" for SIM_NO_SESSION.
+const char *sim_workload_session_name(const sim_workload *workload, uint32_t session);
 
 // Identity of the content of a run of tokens; equal spans at the same place of two prompts are equal tokens.
 typedef enum sim_content { SIM_CONTENT_TRACE, SIM_CONTENT_GROUP, SIM_CONTENT_OWN } sim_content;

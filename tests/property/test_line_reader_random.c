@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Random text, random chunk sizes, random encoding: the reader must cut the same lines as a naive split of the whole text.
+// Random text, random chunk sizes, random encoding: the reader must cut the same lines as a naive split of the whole
+// text.
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,16 +9,9 @@
 #include <zstd.h>
 
 #include "perfmodel/line_reader.h"
+#include "tests/support/dice.h"
 
 enum { TEXT_BYTES = 6000, PACKED_BYTES = 16000, ROUNDS = 3000 };
-
-static uint64_t state = 20261130;
-static uint64_t dice(uint64_t n) { // splitmix64
-    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return (z ^ z >> 31) % n;
-}
 
 static size_t random_text(char *text) {
     static const char letters[] = "abcdef \r\r\n\n\n\"{";

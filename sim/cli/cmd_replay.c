@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// forepass replay CONFIG: run one experiment, print its summary.
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "sim/cli/command.h"
+#include "sim/experiment/run.h"
+
+static volatile sig_atomic_t stopped;
+
+static void on_signal(int signal_number) { stopped = signal_number; }
+
+static void catch_signals(void) {
+    struct sigaction action = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND };
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+static void print_line(void *context, const char *line) {
+    (void)context;
+    fprintf(stderr, "forepass: %s\n", line);
+}
+
+static bool wants_progress(const sim_cli *cli) {
+    if (cli->quiet || cli->progress == SIM_PROGRESS_NEVER) return false;
+    return cli->progress == SIM_PROGRESS_ALWAYS || isatty(STDERR_FILENO);
+}
+
+static sim_status print_summary(const sim_cli *cli, const sim_run *run, sim_error *error) {
+    const sim_summary *summary = sim_run_summary(run);
+    return cli->json ? sim_summary_write_json(summary, stdout, error) : sim_summary_write_table(summary, stdout, error);
+}
+
+static sim_status parse_jobs(const char *text, int64_t *n_threads, sim_error *error) {
+    *n_threads = 1;
+    if (!text) return SIM_OK;
+    const char *hint = sim_parse_size(text, n_threads);
+    if (!hint && *n_threads >= 1 && *n_threads <= 1024) return SIM_OK;
+    return sim_error_set(error, SIM_USAGE, "--jobs", 0, "\"%s\" is not a number of threads (1 to 1024)", text);
+}
+
+static sim_status replay(const sim_cli *cli, const sim_config *config, sim_error *error) {
+    sim_settings settings;
+    int64_t n_threads;
+    sim_status status = sim_settings_read(config, &settings, error);
+    if (!status) status = parse_jobs(cli->jobs, &n_threads, error);
+    if (status) return status;
+    sim_run_options options = {
+        .output = cli->output,
+        .overwrite = cli->overwrite,
+        .wants_requests = cli->wants_requests,
+        .wants_fpm = cli->wants_fpm,
+        .n_threads = (uint32_t)n_threads,
+        .progress = wants_progress(cli) ? stderr : NULL,
+        .stopped = &stopped,
+        .warn = print_line,
+        .note = cli->quiet ? NULL : print_line,
+    };
+    sim_run *run = NULL;
+    catch_signals();
+    status = sim_run_execute(&run, config, &settings, &options, error);
+    if (run) {
+        sim_status printed = print_summary(cli, run, error);
+        if (printed)
+            status = printed;
+        else if (status)
+            sim_error_set(error, status, NULL, 0, "stopped by a signal; the figures are of what was done");
+    }
+    sim_run_free(run);
+    return status;
+}
+
+static sim_status run(const sim_cli *cli, sim_error *error) {
+    sim_config *config;
+    sim_status status = sim_cli_config(cli, cli->arguments[0], &config, error);
+    if (status) return status;
+    status = replay(cli, config, error);
+    sim_config_free(config);
+    return status;
+}
+
+const sim_command sim_cmd_replay = {
+    .name = "replay",
+    .synopsis = "CONFIG",
+    .help = "run one experiment and print its summary",
+    .details = "With -o DIR: summary.json and config.ini; --requests adds requests.csv, --fpm adds fpm.jsonl.\n",
+    .options = SIM_OPT_SET | SIM_OPT_OUTPUT | SIM_OPT_FORMAT | SIM_OPT_QUIET | SIM_OPT_PROGRESS | SIM_OPT_SEED |
+               SIM_OPT_RECORDS | SIM_OPT_JOBS,
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .run = run,
+};

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Inside of an engine, shared by its files only: sequences, queues, the decode batch, the open pass, and the table a scheduler policy fills.
+#ifndef SIM_ENGINE_ENGINE_STATE_H
+#define SIM_ENGINE_ENGINE_STATE_H
+
+#include "sim/engine/batch.h"
+#include "sim/engine/engine.h"
+#include "sim/engine/kv_tree.h"
+
+typedef struct sim_rejection {
+    uint32_t request;
+    sim_reject_reason reason;
+} sim_rejection;
+
+// Indices of sequences, in order.
+typedef struct sim_index_list {
+    uint32_t *items;
+    uint32_t n, n_allocated;
+} sim_index_list;
+
+typedef struct sim_scheduler sim_scheduler;
+
+struct sim_engine {
+    const sim_engine_config *config;
+    const sim_kv_cache_config *kv_cache;
+    const sim_content_source *content;
+    const sim_engine_events *events;
+    const sim_scheduler *scheduler;
+    sim_kv_tree *kv;
+
+    sim_sequence *sequences; // pool; everything refers to them by index
+    uint32_t n_sequences, n_sequences_allocated;
+    uint32_t free_sequence;
+
+    uint32_t waiting_head, waiting_tail;
+    sim_square_sum queued_prefills; // input_tokens of waiting requests that never ran
+    sim_square_sum queued_decodes;  // sequence lengths of preempted ones
+    // Nothing has happened since the head of the queue was found not to fit that could make it fit.
+    bool is_head_blocked;
+
+    // Running sequences, linked in order of admission: first the decode batch, then those that still compute what they know. Of these at most one, the
+    // last, is left over from an earlier pass: it took the whole budget, so nobody was admitted behind it.
+    uint32_t running_head, running_tail, n_running;
+    sim_batch batch;
+    uint32_t partial; // the one left over, SIM_NO_SEQUENCE for none
+    uint64_t n_admissions;
+
+    bool is_pass_open;
+    sim_index_list items; // sequences outside the batch that are part of the open pass, in running order
+    uint32_t n_pass_preemptions;
+    bool defers_prefills;       // in this pass: prompts neither begin nor go on
+    uint64_t n_promised_blocks; // trtllm: blocks that running requests will need to their end and do not hold yet
+    sim_rejection *rejections;  // of the open pass, told at its end
+    uint32_t n_rejections, n_rejections_allocated;
+    bool wants_variances;
+};
+
+// A backend's policy. The whole decode batch takes part in a pass that it leaves open.
+struct sim_scheduler {
+    const char *name; // as in sim_backend_names
+    // Tokens the request will generate at most.
+    uint32_t (*final_tokens)(const sim_engine *engine, uint32_t input_tokens, uint32_t output_tokens);
+    // The sequence leaves for good and still holds its blocks. NULL: nothing to do.
+    void (*on_finish)(sim_engine *engine, const sim_sequence *sequence);
+    // Put this pass's tokens on running and waiting sequences.
+    sim_status (*schedule)(sim_engine *engine, int64_t now_ns, sim_error *error);
+};
+extern const sim_scheduler sim_scheduler_vllm, sim_scheduler_trtllm;
+
+// --- queues (engine.c) ---
+void sim_waiting_push_back(sim_engine *engine, uint32_t index);
+void sim_waiting_push_front(sim_engine *engine, uint32_t index);
+uint32_t sim_waiting_pop(sim_engine *engine);
+// Take the head of the waiting queue out of the run. Its event comes at the end of the pass.
+sim_status sim_reject_head(sim_engine *engine, sim_reject_reason reason, sim_error *error);
+void sim_running_append(sim_engine *engine, uint32_t index);
+void sim_running_remove(sim_engine *engine, uint32_t index);
+
+// --- a sequence and its KV blocks (sequence_kv.c). False: no memory ---
+uint32_t sim_blocks_for(const sim_engine *engine, uint64_t n_tokens);
+// The blocks that `n_computed` fills become known.
+bool sim_sequence_publish(sim_engine *engine, sim_sequence *sequence);
+// Release everything, last block first.
+bool sim_sequence_release(sim_engine *engine, sim_sequence *sequence);
+
+// --- ForwardPassMetrics of the open pass (pass_metrics.c) ---
+sim_status sim_pass_describe(const sim_engine *engine, sim_pass *pass, sim_error *error);
+
+#endif

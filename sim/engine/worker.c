@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "sim/engine/worker.h"
+
+#include <stdlib.h>
+
+typedef struct rank {
+    sim_engine *engine;
+    bool is_in_pass;
+    bool left_waiting; // the last pass that did not defer prompts left requests waiting
+} rank;
+
+struct sim_worker {
+    sim_worker_parts parts;
+    rank *ranks;
+    fpm_metrics *metrics; // by rank, one array for the estimator
+    uint64_t n_passes;
+    bool has_queue_overflow;
+};
+
+static const sim_key parallel_keys[] = {
+    { .name = "data",
+      .type = SIM_KEY_INT,
+      .offset = offsetof(sim_parallel_config, data),
+      .default_text = "1",
+      .min = 1,
+      .max = 1024,
+      .unit = "ranks",
+      .help = "attention data-parallel ranks in one worker, a GPU each; requests are routed to (worker, rank)" },
+};
+const sim_key_table sim_parallel_keys = { "parallel", "how one worker is spread over GPUs", parallel_keys, 1 };
+
+static sim_status make_ranks(sim_worker *worker, sim_error *error) {
+    const sim_worker_parts *parts = &worker->parts;
+    worker->ranks = calloc(parts->n_ranks, sizeof *worker->ranks);
+    worker->metrics = calloc(parts->n_ranks, sizeof *worker->metrics);
+    if (!worker->ranks || !worker->metrics) return sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory");
+    for (uint32_t i = 0; i < parts->n_ranks; i++) {
+        worker->metrics[i] = fpm_metrics_idle();
+        worker->metrics[i].worker_id = parts->id;
+        worker->metrics[i].dp_rank = i;
+        sim_status status = sim_engine_new(&worker->ranks[i].engine, parts->engine, parts->kv_cache, parts->content,
+                                           parts->events, parts->wants_variances, error);
+        if (status) return status;
+    }
+    return SIM_OK;
+}
+
+sim_status sim_worker_new(sim_worker **worker, const sim_worker_parts *parts, sim_error *error) {
+    sim_worker *made = calloc(1, sizeof *made);
+    if (!made) return sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory");
+    made->parts = *parts;
+    sim_status status = make_ranks(made, error);
+    if (status) {
+        sim_worker_free(made);
+        return status;
+    }
+    *worker = made;
+    return SIM_OK;
+}
+
+void sim_worker_free(sim_worker *worker) {
+    if (!worker) return;
+    for (uint32_t i = 0; worker->ranks && i < worker->parts.n_ranks; i++) sim_engine_free(worker->ranks[i].engine);
+    free(worker->ranks);
+    free(worker->metrics);
+    free(worker);
+}
+
+sim_status sim_worker_enqueue(sim_worker *worker, uint32_t i, uint32_t request, uint32_t input_tokens,
+                              uint32_t output_tokens, sim_error *error) {
+    return sim_engine_enqueue(worker->ranks[i].engine, request, input_tokens, output_tokens, error);
+}
+
+bool sim_worker_has_work(const sim_worker *worker) {
+    for (uint32_t i = 0; i < worker->parts.n_ranks; i++)
+        if (sim_engine_has_work(worker->ranks[i].engine)) return true;
+    return false;
+}
+
+// vLLM with several ranks admits and continues prompts only on every Nth pass of the group, unless that would leave a rank without decodes, or with a queue
+// that the last open pass could not empty (simulation-semantics.md 3.1, step A).
+static bool defers_prefills(const sim_worker *worker, const rank *r) {
+    int64_t interval = worker->parts.engine->prefill_schedule_interval;
+    return interval > 1 && worker->parts.n_ranks > 1 && worker->n_passes % (uint64_t)interval != 0 &&
+           !r->left_waiting && sim_engine_has_decodes(r->engine);
+}
+
+static sim_status schedule_rank(sim_worker *worker, uint32_t i, int64_t now_ns, sim_error *error) {
+    rank *r = &worker->ranks[i];
+    sim_pass pass = { .metrics = &worker->metrics[i] };
+    bool is_deferred = defers_prefills(worker, r);
+    sim_status status = sim_engine_schedule(r->engine, now_ns, is_deferred, &pass, &r->is_in_pass, error);
+    worker->metrics[i].counter_id = worker->n_passes;
+    worker->has_queue_overflow |= pass.has_queue_overflow;
+    if (!is_deferred) r->left_waiting = sim_engine_has_waiting(r->engine);
+    return status;
+}
+
+sim_status sim_worker_schedule(sim_worker *worker, int64_t now_ns, bool *is_started, sim_error *error) {
+    *is_started = false;
+    worker->has_queue_overflow = false;
+    for (uint32_t i = 0; i < worker->parts.n_ranks; i++) {
+        sim_status status = schedule_rank(worker, i, now_ns, error);
+        if (status) return status;
+        *is_started |= worker->ranks[i].is_in_pass;
+    }
+    return SIM_OK;
+}
+
+fpm_metrics *sim_worker_metrics(sim_worker *worker) { return worker->metrics; }
+bool sim_worker_has_queue_overflow(const sim_worker *worker) { return worker->has_queue_overflow; }
+
+sim_status sim_worker_complete(sim_worker *worker, int64_t now_ns, sim_error *error) {
+    worker->n_passes++;
+    for (uint32_t i = 0; i < worker->parts.n_ranks; i++) {
+        if (!worker->ranks[i].is_in_pass) continue;
+        sim_status status = sim_engine_complete(worker->ranks[i].engine, now_ns, error);
+        if (status) return status;
+    }
+    return SIM_OK;
+}
+
+void sim_worker_explain_stuck(const sim_worker *worker, char *text, size_t capacity) {
+    for (uint32_t i = 0; i < worker->parts.n_ranks; i++)
+        if (sim_engine_has_work(worker->ranks[i].engine)) {
+            sim_engine_explain_stuck(worker->ranks[i].engine, text, capacity);
+            return;
+        }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// One run: load the workload, put the rooms together, let virtual time pass, compute the figures, write the files asked for.
+#ifndef SIM_EXPERIMENT_RUN_H
+#define SIM_EXPERIMENT_RUN_H
+
+#include "sim/experiment/settings.h"
+
+typedef struct sim_run_options {
+    const char *output; // directory; NULL = no files
+    bool overwrite;
+    bool wants_requests;                  // requests.csv
+    bool wants_fpm;                       // fpm.jsonl
+    FILE *progress;                       // where a progress line goes; NULL = none
+    const volatile sig_atomic_t *stopped; // set by a signal handler; NULL = never
+    // Called with one line each for what a user must know though the run goes on, and for what was decided in his place; NULL = not told.
+    void (*warn)(void *context, const char *line);
+    void (*note)(void *context, const char *line);
+    void *context;
+} sim_run_options;
+
+typedef struct sim_run sim_run;
+
+// `config` and `settings` must outlive the run. On SIM_OK, SIM_INTERRUPTED and SIM_TERMINATED *run holds the figures (of what was done) and the
+// files are in place; on every other status there is neither.
+sim_status sim_run_execute(sim_run **run, const sim_config *config, const sim_settings *settings,
+                           const sim_run_options *options, sim_error *error);
+void sim_run_free(sim_run *run);
+const sim_summary *sim_run_summary(const sim_run *run);
+
+#endif

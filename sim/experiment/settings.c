@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "sim/experiment/settings.h"
+
+const sim_key_table *const sim_settings_tables[] = {
+    &sim_workload_keys, &sim_load_keys,    &sim_parallel_keys, &sim_engine_keys, &sim_kv_cache_keys,
+    &sim_pricing_keys,  &sim_cluster_keys, &sim_router_keys,   &sim_sla_keys,    &sim_report_keys,
+};
+const size_t sim_settings_n_tables = sizeof sim_settings_tables / sizeof *sim_settings_tables;
+
+sim_status sim_settings_estimator(const sim_config *config, const sim_settings *settings, fpm_estimator **estimator,
+                                  sim_error *error) {
+    uint64_t capacity_tokens = (uint64_t)settings->kv_cache.num_blocks * (uint64_t)settings->kv_cache.block_size;
+    return sim_pricing_new(estimator, config, &settings->pricing, capacity_tokens, error);
+}
+
+sim_status sim_settings_read(const sim_config *config, sim_settings *settings, sim_error *error) {
+    *settings = (sim_settings){ .workload = { .source = 0 } };
+    sim_config_fill(config, &sim_workload_keys, &settings->workload);
+    sim_config_fill(config, &sim_load_keys, &settings->load);
+    sim_config_fill(config, &sim_parallel_keys, &settings->parallel);
+    sim_config_fill(config, &sim_engine_keys, &settings->engine);
+    sim_config_fill(config, &sim_kv_cache_keys, &settings->kv_cache);
+    sim_config_fill(config, &sim_pricing_keys, &settings->pricing);
+    sim_config_fill(config, &sim_cluster_keys, &settings->cluster);
+    sim_config_fill(config, &sim_router_keys, &settings->router);
+    sim_config_fill(config, &sim_sla_keys, &settings->sla);
+    sim_config_fill(config, &sim_report_keys, &settings->report);
+
+    sim_status status = sim_workload_check(config, &settings->workload, error);
+    if (!status) status = sim_load_check(config, &settings->load, settings->workload.source == SIM_SOURCE_TRACE, error);
+    if (!status) status = sim_engine_check(config, &settings->engine, &settings->kv_cache, error);
+    if (!status) status = sim_sla_check(config, &settings->sla, error);
+    if (status) return status;
+    fpm_estimator *estimator; // its constructor knows the rules of [perfmodel]
+    status = sim_settings_estimator(config, settings, &estimator, error);
+    if (!status) fpm_estimator_free(estimator);
+    return status;
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// One experiment, typed: what the configuration says to each room, checked as a whole.
+#ifndef SIM_EXPERIMENT_SETTINGS_H
+#define SIM_EXPERIMENT_SETTINGS_H
+
+#include "sim/engine/pricing.h"
+#include "sim/engine/worker.h"
+#include "sim/report/summary.h"
+#include "sim/workload/load.h"
+
+typedef struct sim_settings {
+    sim_workload_config workload;
+    sim_load_config load;
+    sim_parallel_config parallel;
+    sim_engine_config engine;
+    sim_kv_cache_config kv_cache;
+    sim_pricing_config pricing;
+    sim_cluster_config cluster;
+    sim_router_config router;
+    sim_sla_config sla;
+    sim_report_config report;
+} sim_settings;
+
+// The key tables of all rooms, joined: what a configuration may say.
+extern const sim_key_table *const sim_settings_tables[];
+extern const size_t sim_settings_n_tables;
+
+// Fill `settings` and check the rules between keys that need no input file. SIM_USAGE, placed where the key was given. Texts belong to `config`.
+sim_status sim_settings_read(const sim_config *config, sim_settings *settings, sim_error *error);
+
+// The estimator that [perfmodel] describes, for the KV capacity of [kv_cache].
+sim_status sim_settings_estimator(const sim_config *config, const sim_settings *settings, fpm_estimator **estimator,
+                                  sim_error *error);
+
+#endif

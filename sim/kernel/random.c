@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// sim_stream is never defined: it is gsl_rng behind a name of ours, so that headers stay free of GSL.
+#include "sim/kernel/random.h"
+
+#include <assert.h>
+#include <gsl/gsl_randist.h>
+#include <gsl/gsl_rng.h>
+#include <math.h>
+#include <string.h>
+#include <xxhash.h>
+
+static gsl_rng *rng(sim_stream *stream) { return (gsl_rng *)stream; }
+
+sim_stream *sim_stream_new(uint64_t root_seed, const char *name) {
+    gsl_rng *generator = gsl_rng_alloc(gsl_rng_mt19937);
+    if (!generator) return NULL;
+    // The generator takes 32 bits of its seed (and reads 0 as 4357), so the hash, not the caller, spreads the seeds.
+    gsl_rng_set(generator, (unsigned long)(XXH64(name, strlen(name), root_seed) & UINT32_MAX));
+    return (sim_stream *)generator;
+}
+
+void sim_stream_free(sim_stream *stream) {
+    if (stream) gsl_rng_free(rng(stream));
+}
+
+double sim_stream_uniform(sim_stream *stream) { return gsl_rng_uniform(rng(stream)); }
+
+double sim_stream_range(sim_stream *stream, double low, double high) {
+    double value = low + (high - low) * gsl_rng_uniform(rng(stream));
+    // The sum may round up to the bound that does not belong to the range.
+    return value < high ? value : nextafter(high, low);
+}
+
+double sim_stream_exponential(sim_stream *stream, double mean) { return gsl_ran_exponential(rng(stream), mean); }
+
+double sim_stream_gaussian(sim_stream *stream, double mean, double standard_deviation) {
+    return mean + gsl_ran_gaussian_ziggurat(rng(stream), standard_deviation);
+}
+
+double sim_stream_lognormal(sim_stream *stream, double median, double sigma) {
+    return median * exp(gsl_ran_gaussian_ziggurat(rng(stream), sigma));
+}
+
+double sim_stream_gamma(sim_stream *stream, double shape, double mean) {
+    return gsl_ran_gamma(rng(stream), shape, mean / shape);
+}
+
+uint64_t sim_stream_integer(sim_stream *stream, uint64_t n) {
+    assert(n >= 1);
+    if (n <= gsl_rng_max(rng(stream))) return gsl_rng_uniform_int(rng(stream), n);
+    // More than one draw of 32 bits holds: two of them, and again when they fall behind the last whole multiple of n.
+    const uint64_t limit = UINT64_MAX - UINT64_MAX % n;
+    uint64_t value;
+    do {
+        uint64_t high = gsl_rng_get(rng(stream));
+        value = high << 32 | gsl_rng_get(rng(stream));
+    } while (value >= limit);
+    return value % n;
+}
+
+uint64_t sim_keyed_u64(uint64_t root_seed, const char *stream, uint64_t key_a, uint64_t key_b) {
+    const uint64_t key[3] = { XXH3_64bits(stream, strlen(stream)), key_a, key_b };
+    return XXH3_64bits_withSeed(key, sizeof key, root_seed);
+}
+
+double sim_keyed_uniform(uint64_t root_seed, const char *stream, uint64_t key_a, uint64_t key_b) {
+    // The middle of one of 2^52 equal cells: never 0 and never 1, so an inverse distribution is always finite.
+    return ((double)(sim_keyed_u64(root_seed, stream, key_a, key_b) >> 12) + 0.5) * 0x1p-52;
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "sim/report/progress.h"
+
+#include <time.h>
+
+enum { BAR_COLUMNS = 30 };
+
+static double wall_s(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+void sim_progress_begin(sim_progress *progress, FILE *out, uint64_t n_total) {
+    *progress = (sim_progress){ .out = out, .n_total = n_total ? n_total : 1, .started_s = wall_s() };
+}
+
+void sim_progress_update(sim_progress *progress, uint64_t n_done, int64_t virtual_ns) {
+    double now_s = wall_s();
+    if (now_s - progress->drawn_s < 0.1) return;
+    progress->drawn_s = now_s;
+    char bar[BAR_COLUMNS + 1];
+    uint64_t n_filled = n_done * BAR_COLUMNS / progress->n_total;
+    for (uint64_t i = 0; i < BAR_COLUMNS; i++) bar[i] = i < n_filled ? '#' : '.';
+    bar[BAR_COLUMNS] = '\0';
+    double elapsed_s = now_s - progress->started_s;
+    double left_s = n_done ? elapsed_s * (double)(progress->n_total - n_done) / (double)n_done : 0;
+    fprintf(progress->out, "\r[%s] %llu/%llu requests, %.0f s simulated, %.0f s left \033[K", bar,
+            (unsigned long long)n_done, (unsigned long long)progress->n_total, (double)virtual_ns / 1e9, left_s);
+    fflush(progress->out);
+}
+
+void sim_progress_end(sim_progress *progress) {
+    if (progress->drawn_s > 0) fputs("\r\033[K", progress->out);
+    fflush(progress->out);
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Keys of [report] and [sla].
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/report/summary.h"
+
+static const char *parse_percentiles(const char *text, void *out) {
+    static const char hint[] = "give up to 16 ascending percentages between 0 and 100, such as 50, 90, 99, 99.9";
+    sim_percentiles list = { .n = 0 };
+    const char *at = text;
+    for (;;) {
+        at += strspn(at, " \t");
+        size_t n = strcspn(at, ", \t");
+        char item[32];
+        if (n == 0 || n >= sizeof item || list.n == SIM_MAX_PERCENTILES) return hint;
+        memcpy(item, at, n);
+        item[n] = '\0';
+        double percent;
+        if (sim_parse_real(item, &percent) || percent <= 0 || percent >= 100) return hint;
+        if (list.n > 0 && percent <= list.percent[list.n - 1]) return hint;
+        list.percent[list.n++] = percent;
+        at += n;
+        at += strspn(at, " \t");
+        if (*at == '\0') break;
+        if (*at++ != ',') return hint;
+    }
+    *(sim_percentiles *)out = list;
+    return NULL;
+}
+
+static const sim_key report_keys[] = {
+    { .name = "percentiles",
+      .type = SIM_KEY_CUSTOM,
+      .offset = offsetof(sim_report_config, percentiles),
+      .default_text = "50, 75, 90, 95, 99",
+      .parse = parse_percentiles,
+      .unit = "per cent",
+      .help = "percentiles of every latency in the summary" },
+};
+const sim_key_table sim_report_keys = { "report", "what the summary shows", report_keys, 1 };
+
+#define BOUND(key, field, text)                                                                               \
+    {                                                                                                         \
+        .name = key, .type = SIM_KEY_DURATION, .offset = offsetof(sim_sla_config, field), .default_text = "", \
+        .min = 0, .is_min_exclusive = true, .max = 9e18, .word = "", .word_value = 0, .help = text            \
+    }
+static const sim_key sla_keys[] = {
+    BOUND("ttft", ttft_ns, "longest time to first token of a good request"),
+    BOUND("tpot", tpot_ns, "longest time per output token after the first"),
+    BOUND("itl", itl_ns, "another name of tpot; both is an error"),
+    BOUND("e2e", e2e_ns, "longest time from arrival to last token"),
+    { .name = "percentile",
+      .type = SIM_KEY_REAL,
+      .offset = offsetof(sim_sla_config, percentile),
+      .default_text = "99",
+      .min = 0,
+      .is_min_exclusive = true,
+      .max = 100,
+      .unit = "per cent",
+      .help = "share of arrived requests that must be good" },
+};
+const sim_key_table sim_sla_keys = { "sla", "bounds that make a request good", sla_keys,
+                                     sizeof sla_keys / sizeof *sla_keys };
+
+sim_status sim_sla_check(const sim_config *config, sim_sla_config *sla, sim_error *error) {
+    if (sla->itl_ns > 0 && sla->tpot_ns > 0)
+        return sim_config_contradiction(config, error, "sla", "itl",
+                                        "sla.itl is another name of sla.tpot (give one of them)");
+    if (sla->itl_ns > 0) sla->tpot_ns = sla->itl_ns;
+    return SIM_OK;
+}

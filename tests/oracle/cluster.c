@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The workers and the loop of virtual time (simulation-semantics.md 3.5): at one instant passes end, then requests arrive, then idle workers
+// start passes; by worker index each.
+#include <inttypes.h>
+#include <string.h>
+
+#include "sim/kernel/clock.h"
+#include "tests/oracle/oracle.h"
+
+static void clear_round(oracle_rank *rank) {
+    free(rank->round.items);
+    oracle_list_clear(&rank->round.rejected);
+    rank->round = (oracle_round){ .n_items = 0 };
+}
+
+static void tell_rejected(oracle_rank *rank) {
+    for (uint32_t i = 0; i < rank->round.rejected.n; i++)
+        oracle_end_request(rank->oracle, &rank->oracle->requests[rank->round.rejected.values[i]], ORACLE_REJECTED);
+}
+
+// Does anything happen in the pass the round would make? Either somebody computes, or somebody has nothing left to compute.
+static bool is_pass(const oracle_rank *rank) {
+    if (rank->round.n_items > 0) return true;
+    for (uint32_t i = 0; i < rank->running.n; i++) {
+        const oracle_request *request = oracle_running_at(rank, i);
+        if (request->computed_tokens == oracle_known_tokens(request)) return true;
+    }
+    return false;
+}
+
+static sim_status begin_pass(oracle *o, oracle_worker *worker, sim_error *error) {
+    worker->metrics = oracle_metrics(&worker->rank);
+    double ms;
+    fpm_error fault;
+    if (fpm_estimate_ms(o->estimator, &worker->metrics, 1, &ms, &fault))
+        return sim_error_set(error, SIM_INTERNAL, NULL, 0, "%s", fault.message);
+    int64_t duration_ns;
+    if (!sim_ns_from_ms(ms, &duration_ns)) return sim_error_set(error, SIM_INTERNAL, NULL, 0, "a pass of %g ms", ms);
+    if (duration_ns < 1) duration_ns = 1;
+    if (!sim_ns_add(o->now_ns, duration_ns, &worker->pass_end_ns))
+        return sim_error_set(error, SIM_INTERNAL, NULL, 0, "virtual time beyond 292 years");
+    worker->metrics.worker_id = worker->name;
+    worker->metrics.counter_id = worker->n_passes;
+    worker->metrics.wall_time_s = ms / 1e3;
+    worker->is_busy = true;
+    return SIM_OK;
+}
+
+// Schedule until there is a pass, or nothing changes any more. The round of a pass lives until the pass ends.
+static sim_status start_worker(oracle *o, oracle_worker *worker, sim_error *error) {
+    oracle_rank *rank = &worker->rank;
+    for (;;) {
+        sim_status status = o->scheduler->schedule(rank, error);
+        if (status) return status;
+        if (is_pass(rank)) return begin_pass(o, worker, error);
+        const bool has_changed = rank->round.n_preempted > 0 || rank->round.rejected.n > 0;
+        tell_rejected(rank);
+        clear_round(rank);
+        if (!has_changed) return SIM_OK;
+    }
+}
+
+static sim_status end_pass(oracle *o, oracle_worker *worker, sim_error *error) {
+    fpm_error fault;
+    if (fpm_metrics_write_json(o->fpm_out, &worker->metrics, &fault))
+        return sim_error_set(error, SIM_IO, NULL, 0, "%s", fault.message);
+    o->scheduler->emit(&worker->rank);
+    tell_rejected(&worker->rank);
+    clear_round(&worker->rank);
+    worker->is_busy = false;
+    worker->n_passes++;
+    return SIM_OK;
+}
+
+static void arrive(oracle *o) {
+    oracle_request *request = &o->requests[sim_load_take(o->load, o->now_ns)];
+    request->state = ORACLE_WAITING;
+    request->arrival_ns = o->now_ns;
+    request->worker = o->n_routed++ % o->n_workers; // round robin
+    oracle_list_append(&o->workers[request->worker].rank.waiting, request->index);
+}
+
+static bool has_work(const oracle_worker *worker) { return worker->rank.waiting.n > 0 || worker->rank.running.n > 0; }
+
+static sim_status run_instant(oracle *o, sim_error *error) {
+    sim_status status = SIM_OK;
+    for (uint32_t i = 0; i < o->n_workers && !status; i++)
+        if (o->workers[i].is_busy && o->workers[i].pass_end_ns == o->now_ns)
+            status = end_pass(o, &o->workers[i], error);
+    // A rejection may free a slot of a closed loop, and the request that takes it comes now.
+    do {
+        while (!status && sim_load_next_time(o->load, o->now_ns) == o->now_ns) arrive(o);
+        for (uint32_t i = 0; i < o->n_workers && !status; i++)
+            if (!o->workers[i].is_busy && has_work(&o->workers[i])) status = start_worker(o, &o->workers[i], error);
+    } while (!status && sim_load_next_time(o->load, o->now_ns) == o->now_ns);
+    return status;
+}
+
+static int64_t next_instant(const oracle *o) {
+    int64_t next_ns = sim_load_next_time(o->load, o->now_ns);
+    for (uint32_t i = 0; i < o->n_workers; i++)
+        if (o->workers[i].is_busy && o->workers[i].pass_end_ns < next_ns) next_ns = o->workers[i].pass_end_ns;
+    return next_ns;
+}
+
+// Nothing will happen any more: that is well when nobody is left waiting.
+static sim_status check_all_ended(const oracle *o, sim_error *error) {
+    for (size_t i = 0; i < o->workload->n_requests; i++) {
+        const oracle_request *r = &o->requests[i];
+        if (r->state == ORACLE_NOT_ARRIVED || r->state == ORACLE_COMPLETED || r->state == ORACLE_REJECTED) continue;
+        return sim_error_set(error, SIM_DEAD_END, NULL, 0,
+                             "dead end: request %" PRIu32 " of %" PRIu32 " + %" PRIu32 " tokens on worker %" PRIu32
+                             " is stuck",
+                             r->index, r->prompt_tokens, r->generated_tokens, r->worker);
+    }
+    return SIM_OK;
+}
+
+static sim_status simulate(oracle *o, sim_error *error) {
+    const int64_t max_time_ns = o->settings->load.max_time_ns;
+    for (;;) {
+        const int64_t next_ns = next_instant(o);
+        if (next_ns == SIM_TIME_NEVER) return check_all_ended(o, error);
+        if (max_time_ns > 0 && next_ns > max_time_ns) return SIM_OK;
+        o->now_ns = next_ns;
+        sim_status status = run_instant(o, error);
+        if (status) return status;
+    }
+}
+
+static const oracle_scheduler *find_scheduler(const char *name) {
+    static const oracle_scheduler *const all[] = { &oracle_vllm };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (strcmp(all[i]->name, name) == 0) return all[i];
+    return NULL;
+}
+
+static sim_status put_together(oracle *o, const sim_config *config, sim_error *error) {
+    const sim_settings *settings = o->settings;
+    o->scheduler = find_scheduler(sim_backend_names[settings->engine.backend]);
+    if (!o->scheduler) return sim_error_set(error, SIM_USAGE, NULL, 0, "the oracle does not know this backend");
+    sim_status status =
+        sim_workload_new(&o->workload, config, &settings->workload, (uint64_t)settings->load.seed, error);
+    if (!status) status = sim_load_new(&o->load, config, &settings->load, o->workload, error);
+    if (!status) status = sim_settings_estimator(config, settings, &o->estimator, error);
+    if (status) return status;
+    o->requests = oracle_memory(NULL, o->workload->n_requests, sizeof *o->requests);
+    for (size_t i = 0; i < o->workload->n_requests; i++)
+        o->requests[i] = (oracle_request){ .index = (uint32_t)i,
+                                           .prompt_tokens = o->workload->requests[i].input_tokens,
+                                           .output_tokens = o->workload->requests[i].output_tokens };
+    o->n_workers = (uint32_t)settings->cluster.replicas;
+    o->workers = oracle_memory(NULL, o->n_workers, sizeof *o->workers);
+    for (uint32_t i = 0; i < o->n_workers; i++) {
+        o->workers[i] = (oracle_worker){ .index = i, .rank = { .oracle = o } };
+        snprintf(o->workers[i].name, sizeof o->workers[i].name, "%" PRIu32, i);
+        oracle_pool_init(&o->workers[i].rank.pool, (uint32_t)settings->kv_cache.num_blocks);
+    }
+    return SIM_OK;
+}
+
+static void take_apart(oracle *o) {
+    for (uint32_t i = 0; o->workers && i < o->n_workers; i++) {
+        oracle_rank *rank = &o->workers[i].rank;
+        clear_round(rank);
+        oracle_pool_clear(&rank->pool);
+        oracle_list_clear(&rank->waiting);
+        oracle_list_clear(&rank->running);
+    }
+    free(o->workers);
+    for (size_t i = 0; o->requests && i < o->workload->n_requests; i++) {
+        oracle_list_clear(&o->requests[i].blocks);
+        free(o->requests[i].identities);
+    }
+    free(o->requests);
+    fpm_estimator_free(o->estimator);
+    sim_load_free(o->load);
+    sim_workload_free(o->workload);
+}
+
+static FILE *open_text(char **text, size_t *n_bytes) {
+    FILE *out = open_memstream(text, n_bytes);
+    if (!out) abort();
+    return out;
+}
+
+sim_status oracle_run(const sim_config *config, const sim_settings *settings, oracle_texts *texts, sim_error *error) {
+    oracle o = { .settings = settings };
+    *texts = (oracle_texts){ .requests_csv = NULL };
+    o.fpm_out = open_text(&texts->fpm_jsonl, &texts->n_fpm_jsonl);
+    FILE *requests_out = open_text(&texts->requests_csv, &texts->n_requests_csv);
+    sim_status status = put_together(&o, config, error);
+    if (!status) status = simulate(&o, error);
+    if (!status) status = oracle_write_requests(&o, requests_out);
+    fclose(o.fpm_out);
+    fclose(requests_out);
+    take_apart(&o);
+    if (status) {
+        free(texts->requests_csv);
+        free(texts->fpm_jsonl);
+        *texts = (oracle_texts){ .requests_csv = NULL };
+    }
+    return status;
+}

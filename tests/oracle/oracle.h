@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The naive oracle: a second simulator, against which the product's engine is proved byte for byte.
+//
+// It is written from the description of the schedulers (simulation-semantics.md 3.1, 3.2, 3.5, interface.md), not from the engine, and it is meant to
+// be checked against that text line by line: one struct per request, one step per token, one struct per KV block, plain lists, linear
+// search. It shares with the product what is not under test: the configuration, the workload and its arrival process, the estimators, and
+// the way numbers are written. Whatever runs out (memory, 32 bits) ends the program: this is a test.
+//
+// A backend is a file with an oracle_scheduler; the rest does not know which one runs.
+#ifndef TESTS_ORACLE_ORACLE_H
+#define TESTS_ORACLE_ORACLE_H
+
+#include "sim/experiment/settings.h"
+#include "tests/oracle/list.h"
+#include "tests/oracle/pool.h"
+
+typedef enum oracle_state {
+    ORACLE_NOT_ARRIVED,
+    ORACLE_WAITING, // never admitted
+    ORACLE_RUNNING,
+    ORACLE_PREEMPTED, // waits to be admitted again
+    ORACLE_COMPLETED,
+    ORACLE_REJECTED
+} oracle_state;
+
+typedef struct oracle_request {
+    uint32_t index;
+    uint32_t prompt_tokens;
+    uint32_t output_tokens; // asked for
+    oracle_state state;
+    uint32_t worker;
+    uint32_t generated_tokens;
+    uint32_t computed_tokens;
+    oracle_list blocks; // of its pool, in the order of the sequence
+    // Identities of its full blocks as far as somebody asked. Tokens never change once they are there, so neither do these.
+    uint64_t *identities;
+    uint32_t n_identities;
+    // what requests.csv tells
+    int64_t arrival_ns, first_token_ns, finish_ns;
+    bool was_admitted;
+    uint32_t cached_tokens; // at the first admission
+    uint32_t n_preemptions;
+} oracle_request;
+
+// A request that computes something in a pass.
+typedef struct oracle_item {
+    oracle_request *request;
+    uint32_t past_tokens; // computed before
+    uint32_t new_tokens;
+} oracle_item;
+
+// What one scheduling round decided.
+typedef struct oracle_round {
+    oracle_item *items;
+    uint32_t n_items;
+    oracle_list rejected; // requests; they are told when the round ends
+    uint32_t n_preempted;
+} oracle_round;
+
+struct oracle;
+
+typedef struct oracle_rank {
+    struct oracle *oracle;
+    oracle_pool pool;
+    oracle_list waiting, running; // requests
+    oracle_round round;
+} oracle_rank;
+
+typedef struct oracle_scheduler {
+    const char *name;
+    // One round: who computes how much. Fills rank->round, which is empty. SIM_DEAD_END: on_unservable = fail.
+    sim_status (*schedule)(oracle_rank *rank, sim_error *error);
+    // A request that has computed all it knows at the end of a pass: it gets its token, or ends.
+    void (*emit)(oracle_rank *rank);
+} oracle_scheduler;
+
+extern const oracle_scheduler oracle_vllm;
+
+typedef struct oracle_worker {
+    uint32_t index;
+    char name[16]; // worker_id of its rows
+    oracle_rank rank;
+    bool is_busy;
+    int64_t pass_end_ns; // of the pass it is busy with
+    fpm_metrics metrics; // of that pass
+    uint64_t n_passes;   // ended
+} oracle_worker;
+
+typedef struct oracle {
+    const sim_settings *settings;
+    const oracle_scheduler *scheduler;
+    sim_workload *workload;
+    sim_load *load;
+    fpm_estimator *estimator;
+    oracle_request *requests;
+    oracle_worker *workers;
+    uint32_t n_workers;
+    uint32_t n_routed;
+    int64_t now_ns;
+    FILE *fpm_out;
+} oracle;
+
+// Run the experiment and hand back the two files as texts, to be freed. SIM_DEAD_END and every error: no texts.
+typedef struct oracle_texts {
+    char *requests_csv, *fpm_jsonl;
+    size_t n_requests_csv, n_fpm_jsonl; // bytes
+} oracle_texts;
+sim_status oracle_run(const sim_config *config, const sim_settings *settings, oracle_texts *texts, sim_error *error);
+
+// request.c: lengths and content of a request.
+uint32_t oracle_known_tokens(const oracle_request *request); // prompt and what it has generated
+uint64_t oracle_block_identity(oracle *o, oracle_request *request, uint32_t block);
+// The request ends now, completed or rejected.
+void oracle_end_request(oracle *o, oracle_request *request, oracle_state state);
+
+// rank.c: what the schedulers of all backends need.
+oracle_request *oracle_waiting_at(const oracle_rank *rank, uint32_t at);
+oracle_request *oracle_running_at(const oracle_rank *rank, uint32_t at);
+// Hold enough blocks for the first n_tokens of the request: all that it takes, or nothing and false.
+bool oracle_grow(oracle_rank *rank, oracle_request *request, uint32_t n_tokens);
+// Release every block of the request, the last one first.
+void oracle_release(oracle_rank *rank, oracle_request *request);
+// Compute the next n_tokens in this round, and make findable what that fills.
+void oracle_compute(oracle_rank *rank, oracle_request *request, uint32_t n_tokens);
+// Take a request's work of this round back, if there is any: how many tokens that were.
+uint32_t oracle_undo(oracle_rank *rank, const oracle_request *request);
+uint32_t oracle_blocks_for(const oracle_rank *rank, uint32_t n_tokens); // rounded up
+
+// output.c
+fpm_metrics oracle_metrics(const oracle_rank *rank); // of the round, after scheduling
+sim_status oracle_write_requests(const oracle *o, FILE *out);
+
+#endif
