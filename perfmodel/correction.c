@@ -13,8 +13,8 @@ void fpm_correction_init(fpm_correction *correction, fpm_kind kind, const fpm_mo
 
 static bool is_usable(double ratio) { return ratio > 0.0 && ratio <= DBL_MAX; }
 
-// Median of values[first..end), mean of the middle two. With an odd number both are the same value, whose mean with itself
-// is exact; no branch on what is a coin toss.
+// Median of values[first..end), mean of the middle two. With an odd number both are the same value, whose mean with
+// itself is exact; no branch on what is a coin toss.
 static inline double median_of(const double *values, uint32_t first, uint32_t end) {
     const double lower = values[(first + end - 1) / 2], upper = values[(first + end) / 2];
     const double mean = (lower + upper) / 2.0;

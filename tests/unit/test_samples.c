@@ -142,7 +142,8 @@ static uint32_t draw(uint64_t *state, uint32_t below) {
     return (uint32_t)(*state >> 33) % below;
 }
 
-// Against a plain search over all samples. Packed keys have room for 4096 buckets; the larger set is searched another way.
+// Against a plain search over all samples. Packed keys have room for 4096 buckets; the larger set is searched another
+// way.
 Test(samples, sets_of_any_size_follow_the_same_rule) {
     enum { MOST = 6000 };
     static uint64_t keys[MOST];
