@@ -43,7 +43,7 @@ typedef struct sim_cli {
     bool wants_fpm;
     const char *jobs; // NULL = 1
     // estimate
-    const char *estimator, *pricing, *capacity_tokens;
+    const char *estimator, *pricing, *capacity_tokens, *state;
     const char *prefill_tokens, *prefill_kv_tokens, *decode_requests, *decode_kv_tokens;
 } sim_cli;
 

@@ -38,6 +38,7 @@ static const option options[] = {
     { "pricing", '\0', SIM_OPT_ESTIMATE, IS_TEXT, AT(pricing), "NAME", "short for --set perfmodel.pricing=NAME" },
     { "capacity-tokens", '\0', SIM_OPT_ESTIMATE, IS_TEXT, AT(capacity_tokens), "N",
       "KV tokens of one rank: blocks x block size" },
+    { "state", '\0', SIM_OPT_ESTIMATE, IS_TEXT, AT(state), "FILE", "what a model has learned, saved by the library" },
     { "prefill-tokens", '\0', SIM_OPT_ESTIMATE, IS_TEXT, AT(prefill_tokens), "N", "fresh prompt tokens of one batch" },
     { "prefill-kv-tokens", '\0', SIM_OPT_ESTIMATE, IS_TEXT, AT(prefill_kv_tokens), "N",
       "their tokens in the KV cache already" },
