@@ -45,6 +45,7 @@ static scale draw_scale(void) {
     if (!s.is_tight && s.block_size < 8 && chance(70)) s.most_prompt += between(1, 60);
     s.most_output = s.is_tight ? s.block_size * between(1, 6) : ONE_OF(1, 2, 5, 12, 30, 80);
     if (s.most_output > 200) s.most_output = 200;
+    if (chance(4)) s.most_output = between(200, 1000); // long stretches in which nothing but tokens happens
     if (chance(60)) s.shared_prefix = chance(50) ? s.block_size * between(1, 4) : between(1, s.most_prompt);
     return s;
 }
