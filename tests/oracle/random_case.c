@@ -24,6 +24,7 @@ void random_case_clear(random_case *c) {
 
 static bool chance(uint32_t percent) { return dice(100) < percent; }
 static uint32_t between(uint32_t a, uint32_t b) { return a + (uint32_t)dice(b - a + UINT64_C(1)); }
+// Calls of the dice never stand side by side in one expression, where every compiler has an order of its own.
 #define ONE_OF(...) \
     ((const uint32_t[]){ __VA_ARGS__ }[dice(sizeof((const uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t))])
 
@@ -37,11 +38,11 @@ typedef struct scale {
 } scale;
 
 static scale draw_scale(void) {
-    scale s = { .block_size = chance(50) ? between(1, 64) : ONE_OF(1, 2, 4, 8, 16, 16, 32, 64, 512),
-                .is_tight = chance(40) };
+    scale s = { .is_tight = chance(40) };
+    s.block_size = chance(50) ? between(1, 64) : ONE_OF(1, 2, 4, 8, 16, 16, 32, 64, 512);
     if (s.is_tight && chance(70)) s.block_size = between(1, 8);
-    const uint32_t n_blocks = s.is_tight ? between(1, 4) : ONE_OF(1, 2, 3, 5, 8, 12);
-    s.most_prompt = s.block_size * n_blocks + (chance(50) ? 0 : between(1, s.block_size));
+    s.most_prompt = s.block_size * (s.is_tight ? between(1, 4) : ONE_OF(1, 2, 3, 5, 8, 12));
+    if (chance(50)) s.most_prompt += between(1, s.block_size);
     if (!s.is_tight && s.block_size < 8 && chance(70)) s.most_prompt += between(1, 60);
     s.most_output = s.is_tight ? s.block_size * between(1, 6) : ONE_OF(1, 2, 5, 12, 30, 80);
     if (s.most_output > 200) s.most_output = 200;
@@ -124,7 +125,9 @@ static void draw_trace(random_case *c, const scale *s) {
     for (uint32_t i = 0; i < n_rows; i++) {
         rows[i] = draw_row(s, rows, i, id_tokens, is_floor, &next_id);
         c->rows[c->n_rows++] = row_text(&rows[i], stamp_ms, has_sessions);
-        if (chance(60)) stamp_ms += (double)between(0, gap_ms) + (is_fractional ? (double)dice(1000) / 1000 : 0);
+        if (chance(40)) continue;
+        stamp_ms += between(0, gap_ms);
+        if (is_fractional) stamp_ms += (double)dice(1000) / 1000;
     }
     for (uint32_t i = 0; i < n_rows; i++) oracle_list_clear(&rows[i].ids);
 }
@@ -191,13 +194,11 @@ static void draw_engine(random_case *c, const scale *s) {
 
 static void draw_kv_cache(random_case *c, const scale *s) {
     const uint32_t n_longest = (s->most_prompt + s->most_output) / s->block_size + 1; // blocks of one request
-    uint32_t n_blocks = n_longest * between(5, 30);
+    uint32_t n_blocks = n_longest * between(2, 30);
     if (chance(6))
         n_blocks = between(1, n_longest);
     else if (s->is_tight || chance(40))
         n_blocks = n_longest + between(0, s->is_tight ? n_longest : 4);
-    else if (chance(60))
-        n_blocks = n_longest * between(2, 4) + between(0, n_longest);
     random_case_set(c, "kv_cache.block_size=%" PRIu32, s->block_size);
     random_case_set(c, "kv_cache.num_blocks=%" PRIu32, n_blocks < 1500 ? n_blocks : 1500);
     if (chance(25)) random_case_set(c, "kv_cache.prefix_caching=false");
@@ -211,8 +212,9 @@ static void draw_perfmodel(random_case *c) {
     }
     // Whole milliseconds, so that passes of several workers end at one instant, and when requests arrive.
     random_case_set(c, "perfmodel.estimator=fixed");
-    random_case_set(c, "perfmodel.prefill_ms=%" PRIu32 "%s", ONE_OF(0, 1, 2, 5, 10, 20), chance(20) ? ".37" : "");
-    random_case_set(c, "perfmodel.decode_ms=%" PRIu32 "%s", ONE_OF(0, 1, 1, 2, 5, 10), chance(20) ? ".0000004" : "");
+    const char *prefill_rest = chance(20) ? ".37" : "", *decode_rest = chance(20) ? ".0000004" : "";
+    random_case_set(c, "perfmodel.prefill_ms=%" PRIu32 "%s", ONE_OF(0, 1, 2, 5, 10, 20), prefill_rest);
+    random_case_set(c, "perfmodel.decode_ms=%" PRIu32 "%s", ONE_OF(0, 1, 1, 2, 5, 10), decode_rest);
     if (chance(30)) random_case_set(c, "perfmodel.mixed_ms=%" PRIu32, ONE_OF(0, 1, 3, 12));
 }
 

@@ -38,6 +38,7 @@ Test(oracle_mooncake, three_hundred_real_requests_are_byte_identical_to_the_orac
     };
     differential_census census = { .n_cases = 0 };
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) expect_agreement(runs[i], &census);
+    differential_end();
     fprintf(stderr, "%u runs, %u with preemptions, %llu passes\n", (unsigned)census.n_cases,
             (unsigned)census.n_with_preemptions, (unsigned long long)census.n_passes);
     cr_expect_gt(census.n_with_preemptions, 0);
