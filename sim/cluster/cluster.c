@@ -19,11 +19,11 @@ static void on_preempted(void *self, uint32_t request, int64_t now_ns) {
     observer->on_preempted(observer->self, request, now_ns);
 }
 
-// An open loop need not be told of ends, and several threads could not tell it.
+// A load that nobody waits in need not be told of ends, and several threads could not tell it.
 static void count_terminal(sim_replica *replica, uint32_t request, int64_t now_ns) {
     sim_load *load = replica->cluster->load;
     replica->n_terminal++;
-    if (sim_load_is_closed_loop(load)) sim_load_on_terminal(load, request, now_ns);
+    if (sim_load_needs_ends(load)) sim_load_on_terminal(load, request, now_ns);
 }
 
 static void on_rejected(void *self, uint32_t request, sim_reject_reason reason, int64_t now_ns) {
@@ -55,7 +55,8 @@ static void on_finished(void *self, uint32_t request, uint32_t n_output_tokens, 
 
 static sim_content_run run_at(const void *self, uint32_t request, uint32_t token) {
     sim_span span = sim_workload_span(self, request, token);
-    return (sim_content_run){ (uint64_t)span.content, span.id, span.end_token };
+    uint64_t kind = span.content == SIM_CONTENT_GENERATED ? SIM_CONTENT_KIND_GENERATED : (uint64_t)span.content;
+    return (sim_content_run){ kind, span.id, span.end_token };
 }
 
 // --- construction -----------------------------------------------------------------------------------------------------

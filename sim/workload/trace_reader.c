@@ -261,6 +261,9 @@ static sim_status keep_row(reading *r, const sim_trace_row *row, int64_t line, s
         .output_tokens = (uint32_t)row->output_tokens,
         .session = session,
         .line = line < UINT32_MAX ? (uint32_t)line : UINT32_MAX,
+        .previous = SIM_NO_REQUEST,
+        .delay_ns = -1,
+        .has_stamp = row->has_stamp,
     };
     workload->n_ids = r->input.ids.n;
     return SIM_OK;

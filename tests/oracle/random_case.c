@@ -137,6 +137,11 @@ static void draw_trace(random_case *c, const scale *s) {
 // ---------------------------------------------------------------------------------------------------------------------
 
 static void draw_synthetic(random_case *c, scale *s) {
+    if (chance(35)) {
+        random_case_set(c, "workload.source=sessions");
+        random_case_set(c, "workload.turns=%" PRIu32, between(1, 6));
+        if (chance(60)) random_case_set(c, "workload.think_time=%" PRIu32 "ms", ONE_OF(0, 1, 7, 50, 1000));
+    }
     random_case_set(c, "workload.requests=%" PRIu32, chance(95) ? between(1, 60) : between(60, 400));
     const uint32_t blocks = s->most_prompt / s->block_size;
     if (chance(40))
