@@ -277,8 +277,7 @@ static void shrink(random_case *c) {
 }
 
 static void tell(const random_case *c, const outcome *result) {
-    fprintf(stderr, "\nseed %" PRIu64 ": product and oracle differ (FOREPASS_SEED=%" PRIu64 " FOREPASS_CASES=1)\n%s",
-            c->seed, c->seed, result->message);
+    fprintf(stderr, "\nseed %" PRIu64 ": product and oracle differ\n%s", c->seed, result->message);
     fprintf(stderr, "forepass replay /dev/null");
     for (uint32_t i = 0; i < c->n_sets; i++) fprintf(stderr, " --set '%s'", c->sets[i]);
     if (c->n_rows > 0) fprintf(stderr, " --set workload.path=%s/trace.jsonl", directory);
@@ -343,9 +342,13 @@ static void look_closer(void (*draw)(random_case *c, uint64_t seed), uint64_t se
 
 differential_census differential_run(void (*draw)(random_case *c, uint64_t seed), uint64_t first_seed,
                                      uint32_t n_cases) {
+    return differential_run_all(draw, from_environment("FOREPASS_SEED", first_seed),
+                                (uint32_t)from_environment("FOREPASS_CASES", n_cases));
+}
+
+differential_census differential_run_all(void (*draw)(random_case *c, uint64_t seed), uint64_t first_seed,
+                                         uint32_t n_cases) {
     differential_census census = { .n_cases = 0 };
-    first_seed = from_environment("FOREPASS_SEED", first_seed);
-    n_cases = (uint32_t)from_environment("FOREPASS_CASES", n_cases);
     fprintf(stderr, "seeds %" PRIu64 " to %" PRIu64 "\n", first_seed, first_seed + n_cases - 1);
     while (census.n_cases < n_cases && census.n_differences < MOST_DIFFERENCES) {
         const uint32_t n_left = n_cases - census.n_cases;

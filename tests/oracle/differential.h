@@ -21,7 +21,10 @@ typedef struct differential_census {
 bool differential_agrees(const random_case *c, differential_census *census);
 void differential_end(void); // removes what is left of comparisons without a difference
 
-// Cases made from seeds: FOREPASS_SEED and FOREPASS_CASES in the environment override the first and the count. Stops after 5 differences.
+// The cases of seeds first_seed, first_seed + 1, ... Stops after 5 differences.
+differential_census differential_run_all(void (*draw)(random_case *c, uint64_t seed), uint64_t first_seed,
+                                         uint32_t n_cases);
+// The same for random cases: FOREPASS_SEED and FOREPASS_CASES in the environment override the first seed and the count.
 differential_census differential_run(void (*draw)(random_case *c, uint64_t seed), uint64_t first_seed,
                                      uint32_t n_cases);
 
