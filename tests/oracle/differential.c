@@ -97,12 +97,16 @@ static void count(const sim_summary *summary, outcome *out) {
     out->n_incomplete = summary->incomplete_requests;
 }
 
-static sim_status run_product(const sim_config *config, const sim_settings *settings, outcome *out, sim_error *error) {
+// Into the directory `name`. Without an FPM log workers that cannot influence each other run on their own, on several threads.
+static sim_status run_product(const sim_config *config, const sim_settings *settings, const char *name, bool wants_fpm,
+                              outcome *out, sim_error *error) {
     char path[128];
-    path_of(path, "product");
-    const sim_run_options options = {
-        .output = path, .overwrite = true, .wants_requests = true, .wants_fpm = true, .n_threads = 1
-    };
+    path_of(path, name);
+    const sim_run_options options = { .output = path,
+                                      .overwrite = true,
+                                      .wants_requests = true,
+                                      .wants_fpm = wants_fpm,
+                                      .n_threads = wants_fpm ? 1 : 3 };
     sim_run *run = NULL;
     sim_status status = sim_run_execute(&run, config, settings, &options, error);
     if (run) count(sim_run_summary(run), out);
@@ -112,13 +116,17 @@ static sim_status run_product(const sim_config *config, const sim_settings *sett
 
 static void compare_files(const oracle_texts *texts, outcome *out) {
     char *requests = read_file("product/requests.csv"), *fpm = read_file("product/fpm.jsonl");
-    if (!requests || !fpm) {
+    char *apart = read_file("threads/requests.csv");
+    if (!requests || !fpm || !apart) {
         snprintf(out->message, sizeof out->message, "the product wrote no files\n");
         return;
     }
     tell_difference("requests.csv", requests, texts->requests_csv, out->message, sizeof out->message);
     tell_difference("fpm.jsonl", fpm, texts->fpm_jsonl, out->message, sizeof out->message);
-    out->is_same = strcmp(requests, texts->requests_csv) == 0 && strcmp(fpm, texts->fpm_jsonl) == 0;
+    tell_difference("requests.csv on threads", apart, texts->requests_csv, out->message, sizeof out->message);
+    out->is_same = strcmp(requests, texts->requests_csv) == 0 && strcmp(fpm, texts->fpm_jsonl) == 0 &&
+                   strcmp(apart, texts->requests_csv) == 0;
+    free(apart);
     free(requests);
     free(fpm);
 }
@@ -136,7 +144,9 @@ static void compare(const random_case *c, outcome *out) {
     out->stage = "oracle";
     const sim_status oracle_status = oracle_run(config, &settings, &texts, &oracle_error);
     out->stage = "product";
-    out->status = run_product(config, &settings, out, &error);
+    out->status = run_product(config, &settings, "product", true, out, &error);
+    sim_status status_apart = run_product(config, &settings, "threads", false, out, &error);
+    if (status_apart != out->status) out->status = SIM_INTERNAL; // the two ways to let time pass must end alike
     out->stage = "comparison";
     out->is_usable = oracle_status == SIM_OK || oracle_status == SIM_DEAD_END;
     if (out->status != oracle_status || !out->is_usable)
@@ -288,11 +298,13 @@ static void tell(const random_case *c, const outcome *result) {
 
 void differential_end(void) {
     if (!directory[0]) return;
-    static const char *const names[] = { "product/summary.json", "product/config.ini", "product/requests.csv",
-                                         "product/fpm.jsonl", "trace.jsonl" };
+    static const char *const names[] = { "product/summary.json", "product/config.ini",   "product/requests.csv",
+                                         "product/fpm.jsonl",    "threads/summary.json", "threads/config.ini",
+                                         "threads/requests.csv", "trace.jsonl" };
     char path[128];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) path_of(path, names[i]), unlink(path);
     path_of(path, "product"), rmdir(path);
+    path_of(path, "threads"), rmdir(path);
     rmdir(directory);
     directory[0] = '\0';
 }
