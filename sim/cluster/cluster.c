@@ -151,22 +151,27 @@ sim_status sim_cluster_enqueue(sim_cluster *cluster, uint32_t place, uint32_t re
                               error);
 }
 
-// How long the open pass takes. The record keeps the price as given; the clock takes whole nanoseconds, at least one.
-static sim_status price_pass(sim_replica *replica, int64_t *duration_ns, sim_error *error) {
+// When a pass that begins now ends. The price is given as the model has it; the clock takes whole nanoseconds, at least one.
+static sim_status price_pass(const sim_replica *replica, const fpm_metrics *metrics, int64_t now_ns, double *ms,
+                             int64_t *end_ns, sim_error *error) {
     const sim_cluster *cluster = replica->cluster;
-    double ms;
+    int64_t duration_ns;
     fpm_error reason;
-    fpm_metrics *metrics = sim_worker_metrics(replica->worker);
-    if (fpm_estimate_valid_ms(cluster->parts.estimator, metrics, cluster->n_ranks, &ms, &reason))
-        return sim_error_set(error, SIM_INTERNAL, NULL, 0, "pricing pass %llu of worker %s: %s",
-                             (unsigned long long)replica->stats.n_passes, replica->id, reason.message);
-    if (!sim_ns_from_ms(ms, duration_ns))
+    if (fpm_estimate_valid_ms(cluster->parts.estimator, metrics, cluster->n_ranks, ms, &reason))
+        return sim_error_set(error, SIM_INTERNAL, NULL, 0, "pricing a pass of worker %s: %s", replica->id,
+                             reason.message);
+    if (!sim_ns_from_ms(*ms, &duration_ns))
         return sim_error_set(error, SIM_INTERNAL, NULL, 0,
-                             "pass %llu of worker %s is priced at %g ms, which is no duration",
-                             (unsigned long long)replica->stats.n_passes, replica->id, ms);
-    if (*duration_ns < 1) *duration_ns = 1;
-    for (uint32_t i = 0; i < cluster->n_ranks; i++) metrics[i].wall_time_s = ms / 1e3;
+                             "a pass of worker %s is priced at %g ms, which is no duration", replica->id, *ms);
+    if (!sim_ns_add(now_ns, duration_ns < 1 ? 1 : duration_ns, end_ns))
+        return sim_error_set(error, SIM_INTERNAL, NULL, 0, "virtual time exceeds 292 years");
     return SIM_OK;
+}
+
+sim_status sim_replica_price(void *self, const fpm_metrics *metrics, int64_t now_ns, int64_t *end_ns,
+                             sim_error *error) {
+    double ms;
+    return price_pass(self, metrics, now_ns, &ms, end_ns, error);
 }
 
 sim_status sim_replica_begin_pass(sim_replica *replica, int64_t now_ns, sim_error *error) {
@@ -174,11 +179,11 @@ sim_status sim_replica_begin_pass(sim_replica *replica, int64_t now_ns, sim_erro
     bool is_started;
     sim_status status = sim_worker_schedule(replica->worker, now_ns, &is_started, error);
     if (status || !is_started) return status;
-    int64_t duration_ns;
-    status = price_pass(replica, &duration_ns, error);
+    double ms;
+    fpm_metrics *metrics = sim_worker_metrics(replica->worker);
+    status = price_pass(replica, metrics, now_ns, &ms, &replica->pass_end_ns, error);
     if (status) return status;
-    if (!sim_ns_add(now_ns, duration_ns, &replica->pass_end_ns))
-        return sim_error_set(error, SIM_INTERNAL, NULL, 0, "virtual time exceeds 292 years");
+    for (uint32_t i = 0; i < replica->cluster->n_ranks; i++) metrics[i].wall_time_s = ms / 1e3;
     replica->is_busy = true;
     replica->pass_start_ns = now_ns;
     return SIM_OK;

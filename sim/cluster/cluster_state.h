@@ -41,6 +41,8 @@ uint32_t sim_cluster_route(sim_cluster *cluster, int64_t now_ns, uint32_t *reque
 sim_status sim_cluster_enqueue(sim_cluster *cluster, uint32_t place, uint32_t request, sim_error *error);
 // Begin the next pass of an idle worker, if there is anything to do; pass_end_ns says when it ends.
 sim_status sim_replica_begin_pass(sim_replica *replica, int64_t now_ns, sim_error *error);
+// sim_pricer.price; `self` is a replica.
+sim_status sim_replica_price(void *self, const fpm_metrics *metrics, int64_t now_ns, int64_t *end_ns, sim_error *error);
 sim_status sim_replica_complete_pass(sim_replica *replica, sim_error *error);
 
 // --- the two ways to let time pass ---

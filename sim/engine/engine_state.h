@@ -63,6 +63,8 @@ struct sim_scheduler {
     uint32_t (*final_tokens)(const sim_engine *engine, uint32_t input_tokens, uint32_t output_tokens);
     // The sequence leaves for good and still holds its blocks. NULL: nothing to do.
     void (*on_finish)(sim_engine *engine, const sim_sequence *sequence);
+    // Schedule a pass of the batch alone, if that decides nothing (its new blocks fit); false: nothing was done. NULL: there are no such passes.
+    bool (*is_steady)(sim_engine *engine);
     // Put this pass's tokens on running and waiting sequences.
     sim_status (*schedule)(sim_engine *engine, int64_t now_ns, sim_error *error);
 };

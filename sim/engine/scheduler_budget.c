@@ -200,6 +200,11 @@ static sim_status schedule_waiting(sim_engine *engine, const sim_budget_rules *r
     return status;
 }
 
+bool sim_budget_is_steady(sim_engine *engine, const sim_budget_rules *rules) {
+    uint32_t n_needed = sim_batch_block_need(&engine->batch);
+    return n_needed == 0 || take(engine, rules, n_needed);
+}
+
 sim_status sim_budget_schedule(sim_engine *engine, const sim_budget_rules *rules, int64_t now_ns, sim_error *error) {
     uint32_t budget = (uint32_t)engine->config->max_num_batched_tokens;
     sim_status status = schedule_running(engine, rules, &budget, now_ns, error);

@@ -20,6 +20,9 @@ typedef struct sim_budget_rules {
 
 sim_status sim_budget_schedule(sim_engine *engine, const sim_budget_rules *rules, int64_t now_ns, sim_error *error);
 
+// The batch alone, while its new blocks fit.
+bool sim_budget_is_steady(sim_engine *engine, const sim_budget_rules *rules);
+
 // Blocks that are not active.
 uint32_t sim_budget_room(const sim_engine *engine);
 // Blocks of a sequence at its end: ceil((input + n_final) / block size).
