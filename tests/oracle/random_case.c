@@ -177,7 +177,8 @@ static void draw_load(random_case *c, const scale *s) {
 
 static void draw_engine(random_case *c, const scale *s) {
     const bool is_chunked = chance(70);
-    const uint32_t max_num_seqs = chance(s->is_tight ? 20 : 50) ? between(1, 8) : between(4, 64);
+    uint32_t max_num_seqs = chance(s->is_tight ? 20 : 50) ? between(1, 8) : between(4, 64);
+    if (chance(8)) max_num_seqs = between(65, 300);
     uint32_t budget = max_num_seqs;
     if (chance(40))
         budget += between(0, s->is_tight ? 4 : 20);
