@@ -9,6 +9,9 @@
 #define COLD __attribute__((noinline, cold)) // kept out of the way of the hot path
 #define LEAST_BUCKETS 16                     // and twice that, and so on: always a multiple of four
 
+// How ready a bucket is to give up its oldest sample, in one whole number that a double holds exactly: count (12 bits),
+// age of the oldest sample (29), index (12). The largest one is the fullest bucket, of equals the one whose oldest
+// sample is oldest, and says its own index: finding it is one pass of maxima. Larger sets are searched the plain way.
 #define INDEX_BITS 12
 #define NUMBER_BITS 29
 #define MOST_COUNT 4095
@@ -82,9 +85,6 @@ bool fpm_samples_copy(fpm_samples *copy, const fpm_samples *samples) {
 
 // --- buckets ---------------------------------------------------------------------------------------------------------
 
-// How ready a bucket is to give up its oldest sample, in one whole number that a double holds exactly: count (12 bits),
-// age of the oldest sample (29), index (12). The largest one is the fullest bucket, of equals the one whose oldest
-// sample is oldest, and says its own index: finding it is one pass of maxima. Larger sets are searched the plain way.
 static inline bool is_small(const fpm_samples *samples) { return samples->n_buckets <= samples->most_packed_buckets; }
 
 static inline double fullness_of(uint32_t count, uint32_t oldest_number, uint32_t index) {
