@@ -200,6 +200,13 @@ static sim_status schedule_waiting(sim_engine *engine, const sim_budget_rules *r
     return status;
 }
 
+// Preemptions and rejections may have made room. Each round removes a running or a waiting request, so this ends.
+bool sim_budget_is_worth_retrying(const sim_engine *engine) {
+    return engine->n_pass_preemptions > 0 || engine->n_rejections > 0;
+}
+
+void sim_budget_on_unfinished(sim_engine *engine, uint32_t index) { engine->partial = index; }
+
 sim_status sim_budget_schedule(sim_engine *engine, const sim_budget_rules *rules, int64_t now_ns, sim_error *error) {
     uint32_t budget = (uint32_t)engine->config->max_num_batched_tokens;
     sim_status status = schedule_running(engine, rules, &budget, now_ns, error);
