@@ -104,8 +104,10 @@ void sim_batch_join(sim_batch *batch, sim_sequence *sequences, uint32_t index) {
 }
 
 static void forget_fresh(sim_batch *batch, uint32_t index) {
+    uint32_t n_kept = 0;
     for (uint32_t i = 0; i < batch->n_fresh; i++)
-        if (batch->fresh[i] == index) batch->fresh[i] = batch->fresh[--batch->n_fresh];
+        if (batch->fresh[i] != index) batch->fresh[n_kept++] = batch->fresh[i];
+    batch->n_fresh = n_kept;
 }
 
 void sim_batch_leave(sim_batch *batch, sim_sequence *sequences, uint32_t index) {
