@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Correction grid of one kind: ratios observed/estimated in buckets of a fixed grid over the load; a query near measured
-// passes is multiplied by the median ratio of its bucket (notes/fpm-behaviour.md section 5). Medians are kept current when
-// learning, so that a query is one table look-up.
+// Correction grid of one kind: ratios observed/estimated in buckets of a fixed grid over the load; a query near
+// measured passes is multiplied by the median ratio of its bucket (notes/fpm-behaviour.md section 5). Medians are kept
+// current when learning, so that a query is one table look-up.
 #ifndef PERFMODEL_CORRECTION_H
 #define PERFMODEL_CORRECTION_H
 
@@ -11,11 +11,13 @@
 typedef struct fpm_correction {
     fpm_samples samples;       // value: ratio, clamped to the factor bounds
     uint32_t min_observations; // saturated
+    bool has_plain_ratios;     // bounds keep every ratio positive, finite and far from overflow
 } fpm_correction;
 
 void fpm_correction_init(fpm_correction *correction, fpm_kind kind, const fpm_model_options *options);
 
-// Learn a ratio >= 0 (infinite is kept, and skipped by the medians). False: no memory, nothing changed.
+// Learn a ratio >= 0 within the factor bounds (without bounds it may be 0 or infinite: kept, and skipped by medians).
+// False: no memory, nothing changed.
 bool fpm_correction_learn(fpm_correction *correction, fpm_load load, double ratio);
 
 static inline bool fpm_correction_is_ready(const fpm_correction *correction) {
@@ -33,8 +35,8 @@ static inline double fpm_correction_factor(const fpm_correction *correction, fpm
 // Populated buckets when ready, else 0.
 uint64_t fpm_correction_ready_buckets(const fpm_correction *correction);
 
-// Add the medians in force to `factors` (in `avg` their sum), in the order of the buckets' oldest samples, so that the sum
-// depends on the retained samples only. O(samples).
+// Add the medians in force to `factors` (in `avg` their sum), in the order of the buckets' oldest samples, so that the
+// sum depends on the retained samples only. O(samples).
 void fpm_correction_collect(const fpm_correction *correction, fpm_factors *factors);
 
 #endif

@@ -2,8 +2,8 @@
 //
 // ms ~ a + l x + r max(0, x - k) for up to twelve candidate knots k, weighted by 1 / max(ms, 25).
 //
-// Twelve fits over all samples after every observation are the cost of tuning, so the sums of four knots run side by side
-// in one loop over the samples, which compilers turn into vector code. Each sum still runs in insertion order.
+// Twelve fits over all samples after every observation are the cost of tuning, so the sums of four knots run side by
+// side in one loop over the samples, which compilers turn into vector code. Each sum still runs in insertion order.
 #include "perfmodel/fit.h"
 
 #include "perfmodel/linear_solver.h"
@@ -17,7 +17,7 @@
 #define FLOOR_MS 25.0        // passes shorter than this weigh as if they took it
 #define TOLERATED_SLOPE 1e-6 // a slope may come out this much below 0, and is then 0
 
-// --- knots --------------------------------------------------------------------------------------------------------------
+// --- knots -----------------------------------------------------------------------------------------------------------
 
 typedef struct knot_list {
     double at[MAX_KNOTS];
@@ -59,7 +59,7 @@ static knot_list choose_knots(const double *values, size_t n) {
     return chosen;
 }
 
-// --- sums ---------------------------------------------------------------------------------------------------------------
+// --- sums ------------------------------------------------------------------------------------------------------------
 
 typedef struct weighted {
     size_t n;
@@ -111,7 +111,7 @@ static hinge_sums sum_hinges(const weighted *all, const double knot[LANES]) {
     return sums;
 }
 
-// --- fits ---------------------------------------------------------------------------------------------------------------
+// --- fits ------------------------------------------------------------------------------------------------------------
 
 typedef struct hinges {
     double intercept[LANES], slope[LANES], bend[LANES], knot[LANES];

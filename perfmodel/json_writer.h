@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Writes JSON text to a stream through a small buffer: the counterpart of json_scanner.h, for FPM rows and saved models.
+// Writes JSON text to a stream through a small buffer: the counterpart of json_scanner.h, for FPM rows and saved
+// models.
 //
 // Why not cJSON: it prints doubles with a tolerance of one ulp, not exactly, and 64-bit integers as doubles. Commas and
 // brackets are the caller's, who writes fixed layouts anyway; this knows numbers, strings and the failing disk.

@@ -13,7 +13,8 @@ typedef struct fpm_normal_equations {
 
 // Gauss-Jordan elimination with partial pivoting by absolute value (the last of equals); a pivot below 1e-12 (absolute)
 // means singular. A singular system is tried once more with a ridge of 1e-9 * max(1, sum |diagonal|) on every diagonal
-// entry but the intercept's. False: singular even so. (notes/fpm-behaviour.md section 6d.) Numbers may come out infinite or NaN.
+// entry but the intercept's. False: singular even so. (notes/fpm-behaviour.md section 6d.) Numbers may come out
+// infinite or NaN.
 bool fpm_normal_equations_solve(const fpm_normal_equations *equations, double solution[3]);
 
 #endif

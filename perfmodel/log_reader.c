@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// FPM log -> iterations. A row is read ahead to see whether it still belongs to the iteration; worker ids are kept in two
-// buffers that change places, one for the iteration given out and one for the row read ahead.
+// FPM log -> iterations. A row is read ahead to see whether it still belongs to the iteration; worker ids are kept in
+// two buffers that change places, one for the iteration given out and one for the row read ahead.
 #include "perfmodel/line_reader.h"
 #include "perfmodel/metrics_json.h"
 
@@ -17,6 +17,7 @@ struct fpm_log_reader {
     fpm_line_reader *lines;
     fpm_metrics *ranks; // the iteration
     size_t n_ranks, capacity;
+    uint32_t largest_rank; // of the iteration
     worker_id_buffer current, ahead_id;
     fpm_metrics ahead; // the row after the iteration
     int64_t ahead_line;
@@ -122,6 +123,7 @@ static fpm_status read_ahead(fpm_log_reader *reader, fpm_error *error) {
 }
 
 static bool has_rank(const fpm_log_reader *reader, uint32_t dp_rank) {
+    if (dp_rank > reader->largest_rank) return false; // as always when ranks come in order
     for (size_t i = 0; i < reader->n_ranks; i++)
         if (reader->ranks[i].dp_rank == dp_rank) return true;
     return false;
@@ -146,6 +148,8 @@ static fpm_status append_ahead(fpm_log_reader *reader, fpm_error *error) {
         reader->current = reader->ahead_id;
         reader->ahead_id = swap;
     }
+    if (reader->n_ranks == 0 || reader->ahead.dp_rank > reader->largest_rank)
+        reader->largest_rank = reader->ahead.dp_rank;
     reader->ranks[reader->n_ranks++] = reader->ahead;
     reader->has_ahead = false;
     return FPM_OK;

@@ -63,7 +63,7 @@ fpm_status fpm_model_estimate_ms(const fpm_model *model, const fpm_metrics *rank
     return FPM_OK;
 }
 
-// --- learning -----------------------------------------------------------------------------------------------------------
+// --- learning --------------------------------------------------------------------------------------------------------
 
 // Largest measured time of the ranks in ms (possibly infinite by overflow), 0 when none was measured.
 static inline double observed_ms(const fpm_metrics *ranks, size_t n_ranks) {

@@ -120,7 +120,7 @@ void fpm_model_free(fpm_model *model) {
     free(model);
 }
 
-// --- what a model tells -------------------------------------------------------------------------------------------------
+// --- what a model tells ----------------------------------------------------------------------------------------------
 
 const char *fpm_source_name(fpm_source source) {
     switch (source) {

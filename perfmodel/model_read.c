@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Saved state, reading. Nothing in the document is believed: every field is checked against what a model of those options
-// could have saved, so that a loaded model is always one that tuning could have made. Two passes: the head (mode,
-// options), then the samples, wherever in the document they stand.
+// Saved state, reading. Nothing in the document is believed: every field is checked against what a model of those
+// options could have saved, so that a loaded model is always one that tuning could have made. Two passes: the head
+// (mode, options), then the samples, wherever in the document they stand.
 #include "perfmodel/json_scanner.h"
 #include "perfmodel/model_internal.h"
 
@@ -24,7 +24,7 @@ typedef struct head {
     fpm_json kinds; // cursor
 } head;
 
-// --- head ---------------------------------------------------------------------------------------------------------------
+// --- head ------------------------------------------------------------------------------------------------------------
 
 static void read_bound(fpm_json *json, bool *is_unbounded, double *value) {
     *is_unbounded = fpm_json_peek(json) == FPM_JSON_NULL;
@@ -105,7 +105,7 @@ static void read_head(fpm_json *json, head *h) {
     if (is_native && h->has_warning) fpm_json_fail(json, FPM_SYNTAX, "a native model has no last_warning");
 }
 
-// --- samples ------------------------------------------------------------------------------------------------------------
+// --- samples ---------------------------------------------------------------------------------------------------------
 
 // Begin the next element of an array that must have one.
 static bool next_element(fpm_json *json, bool *is_first) {
@@ -219,7 +219,7 @@ static void read_kinds(fpm_json *json, fpm_model *model) {
         for (unsigned k = 0; k < FPM_N_KINDS; k++) fpm_regression_refit(&model->regressions[k]);
 }
 
-// --- document -----------------------------------------------------------------------------------------------------------
+// --- document --------------------------------------------------------------------------------------------------------
 
 // Turn the scanner's error, whose column counts from the start of the text, into line and column.
 static fpm_status end_with_error(fpm_json *json, fpm_error *error) {

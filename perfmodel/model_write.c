@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Saved state, writing. The document holds what cannot be worked out again: options, the retained samples in the order of
-// insertion, the bounds a regression's grid has grown to. Buckets, medians and fits follow from those.
+// Saved state, writing. The document holds what cannot be worked out again: options, the retained samples in the order
+// of insertion, the bounds a regression's grid has grown to. Buckets, medians and fits follow from those.
 //
-// Written and read (model_read.c) by the library's own JSON code and not by cJSON, which prints doubles to within one ulp
-// instead of exactly and keeps 64-bit options as doubles.
+// Written and read (model_read.c) by the library's own JSON code and not by cJSON, which prints doubles to within one
+// ulp instead of exactly and keeps 64-bit options as doubles.
 #include "perfmodel/json_writer.h"
 #include "perfmodel/model_internal.h"
 
@@ -113,7 +113,7 @@ fpm_status fpm_model_write(const fpm_model *model, FILE *out, fpm_error *error) 
     return fpm_json_writer_end(&writer, error);
 }
 
-// --- files --------------------------------------------------------------------------------------------------------------
+// --- files -----------------------------------------------------------------------------------------------------------
 
 static fpm_status fail(fpm_error *error, const char *path, const char *what) {
     const int reason = errno;

@@ -2,10 +2,10 @@
 //
 // Doubles to text: the fewest digits that read back as the same number.
 //
-// Why not only printf: %.15g and a strtod to check it cost about half a microsecond, and the FPM log of a long replay is
-// mostly numbers. Any decimal n / 10^k with n < 10^15 and k <= 22 reads back as the double n / 10^k (both are exact, and
-// one division rounds correctly), so whether 15 digits do is answered by one division; whole numbers need not even that.
-// Only numbers that need 16 or 17 digits, or lie far from 1, go through printf.
+// Why not only printf: %.15g and a strtod to check it cost about half a microsecond, and the FPM log of a long replay
+// is mostly numbers. Any decimal n / 10^k with n < 10^15 and k <= 22 reads back as the double n / 10^k (both are exact,
+// and one division rounds correctly), so whether 15 digits do is answered by one division; whole numbers need not even
+// that. Only numbers that need 16 or 17 digits, or lie far from 1, go through printf.
 #include "perfmodel/perfmodel.h"
 
 #include <assert.h>

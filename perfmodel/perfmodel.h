@@ -120,17 +120,19 @@ fpm_kind fpm_metrics_kind(const fpm_metrics *rank);
 const char *fpm_kind_name(fpm_kind kind);
 
 // Shortest decimal form that reads back as exactly `value`; finite values only. NUL-terminated; returns the length.
-// Independent of the locale as long as nobody calls setlocale. Whole numbers below 10^15 carry neither point nor exponent.
+// Independent of the locale as long as nobody calls setlocale. Whole numbers below 10^15 carry neither point nor
+// exponent.
 #define FPM_NUMBER_BYTES 32
 size_t fpm_format_number(char buffer[FPM_NUMBER_BYTES], double value);
 
-// Write one record as one JSON line, newline included, every field of the schema spelt out and `x_moments` when present.
-// FPM_IO on a short write, FPM_OUT_OF_RANGE (and nothing written) on a number JSON cannot carry. `worker_id` is UTF-8.
+// Write one record as one JSON line, newline included, every field of the schema spelt out and `x_moments` when
+// present. FPM_IO on a short write, FPM_OUT_OF_RANGE (and nothing written) on a number JSON cannot carry. `worker_id`
+// is UTF-8.
 fpm_status fpm_metrics_write_json(FILE *out, const fpm_metrics *rank, fpm_error *error);
 
-// Reader of a log: one JSON object a line, strict (missing fields are 0, unknown keys skipped; null, negative, fractional
-// or too large counts refused; duplicate keys refused; NUL bytes refused). Blank lines are skipped. Plain, gzip or zstd by
-// content; "-" is standard input. One thread at a time.
+// Reader of a log: one JSON object a line, strict (missing fields are 0, unknown keys skipped; null, negative,
+// fractional or too large counts refused; duplicate keys refused; NUL bytes refused). Blank lines are skipped. Plain,
+// gzip or zstd by content; "-" is standard input. One thread at a time.
 typedef struct fpm_log_reader fpm_log_reader;
 fpm_status fpm_log_reader_open(fpm_log_reader **reader, const char *path, fpm_error *error);
 // Over memory, which must outlive the reader; `name` stands in error messages.
@@ -140,8 +142,8 @@ void fpm_log_reader_free(fpm_log_reader *reader);
 
 // Next iteration: consecutive rows of one (worker_id, counter_id), one per rank in the order of the file. A row whose
 // dp_rank is already there begins a new iteration (rows without any ids are therefore one iteration each).
-// `*n_ranks` = 0 at the end of the log. `*ranks` (and the worker_id strings in it) belongs to the reader and lives until
-// the next call. `*line` is that of the first row. Memory: the largest iteration only.
+// `*n_ranks` = 0 at the end of the log. `*ranks` (and the worker_id strings in it) belongs to the reader and lives
+// until the next call. `*line` is that of the first row. Memory: the largest iteration only.
 // The rows are syntactically sound but not validated. Errors carry file, line and column, and stick:
 // FPM_SYNTAX, FPM_OUT_OF_RANGE (a number that does not fit its field), FPM_IO, FPM_NO_MEMORY.
 fpm_status fpm_log_reader_next(fpm_log_reader *reader, const fpm_metrics **ranks, size_t *n_ranks, int64_t *line,
@@ -179,8 +181,8 @@ fpm_status fpm_estimate_valid_ms(const fpm_estimator *estimator, const fpm_metri
 // How a pass with both prefill and decode work is priced (design/interface.md "Pricing of a pass").
 typedef enum fpm_pricing { FPM_PRICING_FUSED, FPM_PRICING_SERIAL } fpm_pricing;
 
-// fixed: constants. Prefill and decode passes cost prefill_ms and decode_ms; a mixed pass costs mixed_ms if given (>= 0),
-// else their sum (serial) or the larger one (fused). FPM_INVALID_CONFIG on negative or non-finite values.
+// fixed: constants. Prefill and decode passes cost prefill_ms and decode_ms; a mixed pass costs mixed_ms if given (>=
+// 0), else their sum (serial) or the larger one (fused). FPM_INVALID_CONFIG on negative or non-finite values.
 typedef struct fpm_fixed_options {
     double prefill_ms;
     double decode_ms;
@@ -205,7 +207,8 @@ fpm_status fpm_estimator_new_polynomial(fpm_estimator **estimator, const fpm_pol
 // (behaviour: ai-dynamo ForwardPassPerfModel, notes/fpm-behaviour.md)
 // ---------------------------------------------------------------------------------------------------------------------
 
-// Names, defaults and rules are the reference's. No upper limits: memory follows the samples retained, never these numbers.
+// Names, defaults and rules are the reference's. No upper limits: memory follows the samples retained, never these
+// numbers.
 typedef struct fpm_model_options {
     uint64_t max_observations;           // samples retained per kind (prefill, decode, mixed); 64; >= 1
     uint64_t min_observations;           // of a kind before it corrects or predicts; 5; 1 .. max_observations
@@ -223,10 +226,25 @@ fpm_model_options fpm_model_options_default(void);
 // FPM_INVALID_CONFIG with the rule that is broken first, in the order of the reference.
 fpm_status fpm_model_options_validate(const fpm_model_options *options, fpm_error *error);
 
+// What a model predicts (source of the rules: ai-dynamo aiconfigurator, fpm; restated in notes/fpm-behaviour.md).
+//
+// Load of a pass: one rank speaks for it, the one with the largest sum of its features, the later one on a tie.
+// Features by kind: prefill (sum_prefill_tokens); decode (num_decode_requests, sum_decode_kv_tokens); mixed
+// (sum_prefill_tokens, sum_decode_kv_tokens).
+// Native: ms = estimator(all ranks) x factor(load). The grid of a kind has bucket_count cells, over [0, max_num_tokens]
+// for prefill, else its root per axis over [0, max_batch_size] or [0, max_num_tokens] x [0, max_kv_tokens], ends
+// inclusive. The factor is the median of observed/estimated (each within the factor bounds) of the cell; it is 1 where
+// the cell is empty, outside of the grid, and while the kind has fewer than min_observations.
+// Regression: ms = max(1e-6, a + b x0 + c x1), least squares with b, c >= 0; none when no slope is positive (with more
+// samples than features) or below min_observations. Prefill from 6 samples on: ms = a + l x + r max(0, x - k), weighted
+// by 1 / max(ms, 25), l >= 0, l + r >= 0, k one of 12 knots at quintiles and even steps of log x, where that fit
+// exists.
+// Memory: of each kind max_observations samples are kept; beyond, the fullest cell gives up its oldest, among equally
+// full ones the cell whose oldest is oldest. A regression's cells divide the range of all loads it has seen.
 typedef struct fpm_model fpm_model;
 
-// A model that corrects `estimator` by local medians of observed/estimated. Shares the estimator (the caller keeps its own
-// ownership). FPM_INVALID_CONFIG, FPM_NO_MEMORY. options = NULL: the defaults.
+// A model that corrects `estimator` by local medians of observed/estimated. Shares the estimator (the caller keeps its
+// own ownership). FPM_INVALID_CONFIG, FPM_NO_MEMORY. options = NULL: the defaults.
 fpm_status fpm_model_new_native(fpm_model **model, fpm_estimator *estimator, const fpm_model_options *options,
                                 fpm_error *error);
 // A model that knows nothing until it is tuned: per kind a regression over the load. Same errors.
@@ -234,10 +252,10 @@ fpm_status fpm_model_new_regression(fpm_model **model, const fpm_model_options *
 
 // Makes an estimator, e.g. from files. On failure returns a status and fills `error`.
 typedef fpm_status (*fpm_estimator_maker)(void *context, fpm_estimator **estimator, fpm_error *error);
-// Native when `make` can construct its estimator; else regression, with the reason kept as `last_warning`. Only a failure
-// to construct falls back: FPM_UNSUPPORTED (unknown model or layout), FPM_IO, FPM_SYNTAX, FPM_OUT_OF_RANGE (data missing,
-// unreadable or unsound). Invalid options, found before `make` is called, FPM_INVALID_CONFIG from `make` and
-// FPM_NO_MEMORY are errors. `make` gives its estimator away.
+// Native when `make` can construct its estimator; else regression, with the reason kept as `last_warning`. Only a
+// failure to construct falls back: FPM_UNSUPPORTED (unknown model or layout), FPM_IO, FPM_SYNTAX, FPM_OUT_OF_RANGE
+// (data missing, unreadable or unsound). Invalid options, found before `make` is called, FPM_INVALID_CONFIG from `make`
+// and FPM_NO_MEMORY are errors. `make` gives its estimator away.
 fpm_status fpm_model_best_available(fpm_model **model, fpm_estimator_maker make, void *context,
                                     const fpm_model_options *options, fpm_error *error);
 
@@ -245,11 +263,8 @@ fpm_status fpm_model_best_available(fpm_model **model, fpm_estimator_maker make,
 fpm_status fpm_model_clone(fpm_model **copy, const fpm_model *model, fpm_error *error);
 void fpm_model_free(fpm_model *model);
 
-// Time of one pass in ms. Three outcomes: an error status; FPM_OK and *has_estimate false (a regression that has not seen
-// enough of this kind); FPM_OK, *has_estimate true and *ms. Empty work is 0 ms, always.
-// One rank speaks for the load: the one with the largest sum of its features (prefill: fresh tokens; decode: requests + KV
-// tokens; mixed: fresh + KV tokens), the later one on a tie. Native: the estimator's time of all ranks times the factor
-// at that load. Regression: the fit of its kind at that load, at least 1e-6 ms.
+// Time of one pass in ms. Three outcomes: an error status; FPM_OK and *has_estimate false (a regression that has not
+// seen enough of this kind); FPM_OK, *has_estimate true and *ms. Empty work is 0 ms, always.
 // Errors: those of fpm_metrics_validate and of the estimator; FPM_OUT_OF_RANGE when the result is not finite.
 // Allocates nothing. Several threads may ask at once as long as nobody tunes. O(n_ranks).
 fpm_status fpm_model_estimate_ms(const fpm_model *model, const fpm_metrics *ranks, size_t n_ranks, double *ms,
@@ -261,9 +276,10 @@ typedef struct fpm_iteration {
 } fpm_iteration;
 
 // Learn from finished passes, in order. The observed time of a pass is the largest finite wall_time_s > 0 of its ranks;
-// passes without one and empty ones are skipped (but validated). At the first error (a rank that is not valid, a failing
-// estimator, no memory) the call ends: passes before it stay learned, it and those after it are not. The state is that of
-// one call per pass. Native: O(n) buckets per pass; regression: one fit per kind and call, O(max_observations).
+// passes without one and empty ones are skipped (but validated). At the first error (a rank that is not valid, a
+// failing estimator, no memory) the call ends: passes before it stay learned, it and those after it are not. The state
+// is that of one call per pass. Native: O(populated cells) per pass; regression: one fit per kind and
+// call, O(max_observations).
 fpm_status fpm_model_tune(fpm_model *model, const fpm_iteration *iterations, size_t n_iterations, fpm_error *error);
 
 // enumerator, name of the reference
@@ -303,15 +319,15 @@ uint64_t fpm_model_retained(const fpm_model *model, fpm_kind kind); // samples o
 const fpm_model_options *fpm_model_get_options(const fpm_model *model);
 
 // Saved state: one JSON document (options, mode, name of the estimator, retained samples in the order of learning, with
-// every number exact). A loaded model answers, and goes on learning, exactly like the saved one. The estimator itself is
-// not saved: loading a native model takes one of the same name, of which it becomes one more owner.
+// every number exact). A loaded model answers, and goes on learning, exactly like the saved one. The estimator itself
+// is not saved: loading a native model takes one of the same name, of which it becomes one more owner.
 fpm_status fpm_model_write(const fpm_model *model, FILE *out, fpm_error *error); // FPM_IO
 // To a file that appears under its name only when complete (temporary name beside it, fsync, rename). FPM_IO.
 fpm_status fpm_model_save(const fpm_model *model, const char *path, fpm_error *error);
 
 // Load. `estimator` may be NULL: then a native state is refused (FPM_INVALID_CONFIG), as is one of another name; a
-// regression ignores it. Everything is checked: FPM_SYNTAX and FPM_OUT_OF_RANGE with line and column of the text for a document
-// that is no saved state, FPM_INVALID_CONFIG for invalid options, FPM_IO, FPM_NO_MEMORY.
+// regression ignores it. Everything is checked: FPM_SYNTAX and FPM_OUT_OF_RANGE with line and column of the text for a
+// document that is no saved state, FPM_INVALID_CONFIG for invalid options, FPM_IO, FPM_NO_MEMORY.
 fpm_status fpm_model_load(fpm_model **model, const char *path, fpm_estimator *estimator, fpm_error *error);
 fpm_status fpm_model_read(fpm_model **model, const char *text, size_t n_bytes, fpm_estimator *estimator,
                           fpm_error *error);

@@ -9,6 +9,15 @@
 #define COLD __attribute__((noinline, cold)) // kept out of the way of the hot path
 #define LEAST_BUCKETS 16                     // and twice that, and so on: always a multiple of four
 
+// How ready a bucket is to give up its oldest sample, in one whole number that a double holds exactly: count (12 bits),
+// age of the oldest sample (29), index (12). The largest one is the fullest bucket, of equals the one whose oldest
+// sample is oldest, and says its own index: finding it is one pass of maxima. Larger sets are searched the plain way.
+#define INDEX_BITS 12
+#define NUMBER_BITS 29
+#define MOST_COUNT 4095
+#define LAST_NUMBER ((UINT32_C(1) << NUMBER_BITS) - 1)
+#define ONE_MORE ((double)(UINT64_C(1) << (NUMBER_BITS + INDEX_BITS)))
+
 void fpm_samples_init(fpm_samples *samples, unsigned n_axes, const double high[2], const fpm_model_options *options,
                       bool keeps_sorted) {
     const double n_cells = n_axes == 1 ? (double)options->bucket_count : floor(sqrt((double)options->bucket_count));
@@ -22,6 +31,8 @@ void fpm_samples_init(fpm_samples *samples, unsigned n_axes, const double high[2
         .limit = options->max_observations,
         .keeps_sorted = keeps_sorted,
         .spare = 1,
+        .most_packed_buckets = options->max_observations < MOST_COUNT ? 1u << INDEX_BITS : 0,
+        .last_number = options->max_observations < MOST_COUNT ? LAST_NUMBER : UINT32_MAX,
         .fullest = FPM_NONE,
         .hash_shift = options->bucket_count <= DIRECT_BUCKETS ? 0 : 64,
         .table_size = options->bucket_count <= DIRECT_BUCKETS ? options->bucket_count : 0,
@@ -72,27 +83,20 @@ bool fpm_samples_copy(fpm_samples *copy, const fpm_samples *samples) {
     return is_done;
 }
 
-// --- buckets ----------------------------------------------------------------------------------------------------------
+// --- buckets ---------------------------------------------------------------------------------------------------------
 
-// How ready a bucket is to give up its oldest sample, in one number: count (20 bits), age of the oldest sample (32), index
-// (12). The largest one is the fullest bucket, of equals the one whose oldest sample is oldest, and says its own index:
-// finding it is one pass of comparisons. Sets too large for these fields are searched the plain way.
-#define COUNT_BITS 20
-#define INDEX_BITS 12
-#define ONE_MORE (UINT64_C(1) << (64 - COUNT_BITS))
+static inline bool is_small(const fpm_samples *samples) { return samples->n_buckets <= samples->most_packed_buckets; }
 
-static bool is_small(const fpm_samples *samples) {
-    return samples->limit < (1u << COUNT_BITS) - 1 && samples->n_buckets <= 1u << INDEX_BITS;
-}
-
-static inline uint64_t fullness_of(uint32_t count, uint32_t oldest_number, uint32_t index) {
-    return ONE_MORE * count | (uint64_t)(UINT32_MAX - oldest_number) << INDEX_BITS | (index & ((1u << INDEX_BITS) - 1));
+static inline double fullness_of(uint32_t count, uint32_t oldest_number, uint32_t index) {
+    const uint64_t age = LAST_NUMBER - (oldest_number & LAST_NUMBER);
+    return (double)(int64_t)(((uint64_t)(count & MOST_COUNT) << NUMBER_BITS | age) << INDEX_BITS |
+                             (index & ((1u << INDEX_BITS) - 1)));
 }
 
 static inline void update_fullness(fpm_samples *samples, uint32_t index) {
     const fpm_bucket *bucket = &samples->buckets[index];
     samples->fullness[index] =
-        bucket->count ? fullness_of(bucket->count, samples->slots[bucket->oldest].number, index) : 0;
+        bucket->count ? fullness_of(bucket->count, samples->slots[bucket->oldest].number, index) : 0.0;
 }
 
 static uint64_t hash_place(const fpm_samples *samples, uint64_t key) {
@@ -133,7 +137,7 @@ static bool grow_buckets(fpm_samples *samples, uint32_t capacity) {
     fpm_bucket *buckets = realloc(samples->buckets, capacity * sizeof *buckets);
     if (!buckets) return false;
     samples->buckets = buckets;
-    uint64_t *fullness = realloc(samples->fullness, capacity * sizeof *fullness);
+    double *fullness = realloc(samples->fullness, capacity * sizeof *fullness);
     if (!fullness) return false;
     samples->fullness = fullness;
     uint64_t size = samples->table_size;
@@ -191,18 +195,18 @@ static COLD bool reserve_bucket(fpm_samples *samples) {
     return capacity > samples->bucket_capacity && grow_buckets(samples, capacity);
 }
 
-// --- samples ----------------------------------------------------------------------------------------------------------
+// --- samples ---------------------------------------------------------------------------------------------------------
 
 // Slot 0 is no sample: it closes the ring of all samples by age, and as a link of a bucket it means "none".
 static inline void append_to_bucket(fpm_samples *samples, uint32_t index, uint32_t slot) {
     fpm_bucket *bucket = &samples->buckets[index];
-    const uint64_t fullness = samples->fullness[index];
+    const double fullness = samples->fullness[index];
     fpm_slot *sample = &samples->slots[slot];
     sample->next_in_bucket = 0;
     *(bucket->oldest ? &samples->slots[bucket->newest].next_in_bucket : &bucket->oldest) = slot;
     bucket->newest = slot;
     bucket->count++;
-    samples->fullness[index] = fullness ? fullness + ONE_MORE : fullness_of(1, sample->number, index);
+    samples->fullness[index] = fullness > 0.0 ? fullness + ONE_MORE : fullness_of(1, sample->number, index);
 }
 
 static inline void append_to_ring(fpm_slot *slots, uint32_t slot) {
@@ -221,17 +225,17 @@ static inline void remove_from_ring(fpm_slot *slots, uint32_t slot) {
 
 // Four maxima side by side, so that one comparison need not wait for the one before.
 static inline uint32_t fullest_of_few(const fpm_samples *samples) {
-    const uint64_t *fullness = samples->fullness;
-    uint64_t a = 0, b = 0, c = 0, d = 0;
-    for (uint32_t i = 0; i < samples->n_buckets; i += 4) {
-        a = fullness[i] > a ? fullness[i] : a;
-        b = fullness[i + 1] > b ? fullness[i + 1] : b;
-        c = fullness[i + 2] > c ? fullness[i + 2] : c;
-        d = fullness[i + 3] > d ? fullness[i + 3] : d;
+    const double *end = samples->fullness + samples->n_buckets;
+    double a = 0.0, b = 0.0, c = 0.0, d = 0.0;
+    for (const double *fullness = samples->fullness; fullness < end; fullness += 4) {
+        a = fullness[0] > a ? fullness[0] : a;
+        b = fullness[1] > b ? fullness[1] : b;
+        c = fullness[2] > c ? fullness[2] : c;
+        d = fullness[3] > d ? fullness[3] : d;
     }
     a = b > a ? b : a;
     c = d > c ? d : c;
-    return (uint32_t)((c > a ? c : a) & ((1u << INDEX_BITS) - 1));
+    return (uint32_t)((int64_t)(c > a ? c : a) & ((1 << INDEX_BITS) - 1));
 }
 
 static COLD uint32_t fullest_of_many(const fpm_samples *samples) {
@@ -247,8 +251,8 @@ static COLD uint32_t fullest_of_many(const fpm_samples *samples) {
     return fullest;
 }
 
-// The fullest bucket, which can only be the one that has just grown or the one that was fullest before. To know that one
-// costs a search after every eviction instead of before, where its result would be waited for.
+// The fullest bucket, which can only be the one that has just grown or the one that was fullest before. To know that
+// one costs a search after every eviction instead of before, where its result would be waited for.
 static inline uint32_t fullest_bucket(const fpm_samples *samples, uint32_t grown) {
     if (!is_small(samples)) return fullest_of_many(samples);
     if (samples->fullest == FPM_NONE) return fullest_of_few(samples);
@@ -264,15 +268,16 @@ static inline void evict(fpm_samples *samples, uint32_t grown, fpm_samples_chang
     bucket->oldest = sample->next_in_bucket;
     bucket->count--;
     update_fullness(samples, index);
-    if (is_small(samples)) samples->fullest = fullest_of_few(samples);
-    if (samples->keeps_sorted) fpm_sorted_list_remove(&bucket->sorted, sample->value);
     remove_from_ring(samples->slots, slot);
     samples->spare = slot;
+    if (samples->keeps_sorted) fpm_sorted_list_remove(&bucket->sorted, sample->value);
+    // Last, because it waits for the number just stored and nothing here waits for it.
+    if (is_small(samples)) samples->fullest = fullest_of_few(samples);
     change->shrunk = index;
     change->evicted_load = sample->load;
 }
 
-// Insertion numbers are used up after 2^32 samples: count again, keeping their order.
+// Insertion numbers are used up after 2^29 samples (2^32 in large sets): count again, keeping their order.
 static COLD void renumber(fpm_samples *samples) {
     uint32_t number = 0;
     for (uint32_t slot = fpm_samples_oldest(samples); slot; slot = samples->slots[slot].newer)
@@ -294,7 +299,7 @@ static COLD bool grow_slots(fpm_samples *samples) {
     return true;
 }
 
-// --- growing grids ----------------------------------------------------------------------------------------------------
+// --- growing grids ---------------------------------------------------------------------------------------------------
 
 void fpm_samples_set_bounds(fpm_samples *samples, const double low[2], const double high[2]) {
     for (unsigned i = 0; i < 2; i++) {
@@ -351,7 +356,7 @@ bool fpm_samples_insert(fpm_samples *samples, fpm_load load, double value, fpm_s
     }
     if (samples->keeps_sorted && !fpm_sorted_list_reserve(&samples->buckets[grown].sorted)) return false;
     // From here on nothing fails.
-    if (samples->next_number == UINT32_MAX) renumber(samples);
+    if (samples->next_number >= samples->last_number) renumber(samples);
     const uint32_t slot = samples->spare;
     samples->slots[slot].value = value;
     samples->slots[slot].load = load;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// A bounded set of samples spread over a grid of buckets: dense regions give up their oldest samples first, so that rare
-// loads are remembered (notes/fpm-behaviour.md section 4).
+// A bounded set of samples spread over a grid of buckets: dense regions give up their oldest samples first, so that
+// rare loads are remembered (notes/fpm-behaviour.md section 4).
 //
 // Two deliberate improvements over the reference, which leaves both to the order of a hash map: every sample has an
-// insertion number; among equally full buckets the one whose oldest sample is oldest gives it up, and a change of the grid
-// re-inserts in the order of insertion. So the same observations give the same bytes.
+// insertion number; among equally full buckets the one whose oldest sample is oldest gives it up, and a change of the
+// grid re-inserts in the order of insertion. So the same observations give the same bytes.
 //
-// Memory follows the samples, never the number of buckets (10^12 of them are legal): only populated buckets exist. A grid
-// of at most 1024 buckets is found by direct index, a larger one by hashing.
+// Memory follows the samples, never the number of buckets (10^12 of them are legal): only populated buckets exist. A
+// grid of at most 1024 buckets is found by direct index, a larger one by hashing.
 #ifndef PERFMODEL_SAMPLES_H
 #define PERFMODEL_SAMPLES_H
 
@@ -55,13 +55,14 @@ typedef struct fpm_samples {
     uint32_t n;      // samples retained
     uint32_t spare;  // the slot of the next sample
     uint32_t capacity;
-    uint32_t next_number;
+    uint32_t next_number, last_number; // insertion numbers; after the last one they are dealt out anew
 
     fpm_bucket *buckets; // some may be empty
-    uint64_t *fullness;  // per bucket, see samples.c; 0 in all places beyond the populated ones
+    double *fullness;    // per bucket, see samples.c; 0 in all places beyond the populated ones
     uint32_t n_buckets, bucket_capacity;
-    uint32_t fullest; // since the last eviction; FPM_NONE = not known
-    uint32_t *table;  // cell or hash -> bucket index + 1, 0 = none
+    uint32_t most_packed_buckets; // up to so many the search for the fullest one is quick
+    uint32_t fullest;             // since the last eviction; FPM_NONE = not known
+    uint32_t *table;              // cell or hash -> bucket index + 1, 0 = none
     uint64_t table_size;
     unsigned hash_shift; // 0: direct index
 } fpm_samples;

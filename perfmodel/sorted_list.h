@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// A short sorted array of doubles that gains and loses one value at a time: the ratios of a correction bucket, the loads
-// a hinge chooses its knots from. No NaN.
+// A short sorted array of doubles that gains and loses one value at a time: the ratios of a correction bucket, the
+// loads a hinge chooses its knots from. No NaN.
 //
-// A few values each, at places nobody can predict: searching costs more in mispredicted branches than moving everything.
-// So the array is padded with infinities to whole blocks of eight, with one infinity more on either side, and both
-// operations go over the blocks without branches.
+// A few values each, at places nobody can predict: searching costs more in mispredicted branches than moving
+// everything. So the array is padded with infinities to whole blocks of eight, with one infinity more on either side,
+// and both operations go over the blocks without branches.
 #ifndef PERFMODEL_SORTED_LIST_H
 #define PERFMODEL_SORTED_LIST_H
 

@@ -4,76 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/cli/command.h"
-#include "sim/engine/pricing.h"
+#include "sim/cli/estimate_model.h"
 
-// ---------------------------------------------------------------------------------------------------------------------
-// The estimator
-// ---------------------------------------------------------------------------------------------------------------------
-
-// --estimator and --pricing are short for keys of [perfmodel]; errors name what the user typed.
-static sim_status set_short(sim_config *config, const char *option, const char *key, const char *value,
-                            sim_error *error) {
-    if (!value) return SIM_OK;
-    char assignment[256];
-    snprintf(assignment, sizeof assignment, "perfmodel.%s=%s", key, value);
-    const sim_status status = sim_config_set(config, assignment, error);
-    if (status != SIM_OK) snprintf(error->file, sizeof error->file, "%s", option);
-    return status;
-}
-
-static sim_status apply_options(const sim_cli *cli, sim_config *config, sim_error *error) {
-    sim_status status = SIM_OK;
-    for (size_t i = 0; i < cli->n_sets && status == SIM_OK; i++) status = sim_config_set(config, cli->sets[i], error);
-    if (status == SIM_OK) status = set_short(config, "--estimator", "estimator", cli->estimator, error);
-    if (status == SIM_OK) status = set_short(config, "--pricing", "pricing", cli->pricing, error);
-    return status;
-}
-
-static sim_status parse_count(const char *option, const char *text, int64_t min, int64_t max, int64_t *count,
-                              sim_error *error) {
-    const char *hint = sim_parse_size(text, count);
-    if (hint) return sim_error_set(error, SIM_USAGE, option, 0, "\"%s\" is not a count (%s)", text, hint);
-    if (*count >= min && *count <= max) return SIM_OK;
-    return sim_error_set(error, SIM_USAGE, option, 0, "%s is out of range (%lld to %lld)", text, (long long)min,
-                         (long long)max);
-}
-
-static sim_status estimator_from(const sim_cli *cli, const sim_config *config, fpm_estimator **estimator,
-                                 sim_error *error) {
-    sim_pricing_config settings;
-    sim_config_fill(config, &sim_pricing_keys, &settings);
-    int64_t capacity_tokens = 0;
-    if (cli->capacity_tokens) {
-        const sim_status status =
-            parse_count("--capacity-tokens", cli->capacity_tokens, 1, INT64_MAX, &capacity_tokens, error);
-        if (status != SIM_OK) return status;
-    } else if (settings.estimator == SIM_ESTIMATOR_POLYNOMIAL) {
-        return sim_error_set(
-            error, SIM_USAGE, NULL, 0,
-            "estimate: the polynomial estimator needs --capacity-tokens N (KV tokens of one rank: blocks x "
-            "block size)");
-    }
-    return sim_pricing_new(estimator, config, &settings, (uint64_t)capacity_tokens, error);
-}
-
-static sim_status new_estimator(const sim_cli *cli, fpm_estimator **estimator, sim_error *error) {
-    static const sim_key_table *const tables[] = { &sim_pricing_keys }; // a log needs no other section
-    sim_config *config;
-    sim_status status = sim_config_new(&config, tables, 1, error);
-    if (status != SIM_OK) return status;
-    status = apply_options(cli, config, error);
-    if (status == SIM_OK) status = estimator_from(cli, config, estimator, error);
-    if (status != SIM_OK && cli->estimator && strcmp(error->file, "--set perfmodel.estimator") == 0) {
-        snprintf(error->file, sizeof error->file, "--estimator");
-    }
-    sim_config_free(config);
-    return status;
-}
-
-static sim_status print_estimate(double ms, sim_error *error) {
-    char number[FPM_NUMBER_BYTES];
-    fpm_format_number(number, ms);
+// A regression may have no answer yet.
+static sim_status print_estimate(bool has_estimate, double ms, sim_error *error) {
+    char number[FPM_NUMBER_BYTES] = "none";
+    if (has_estimate) fpm_format_number(number, ms);
     if (puts(number) >= 0) return SIM_OK;
     return sim_error_set(error, SIM_IO, NULL, 0, "standard output cannot be written");
 }
@@ -100,7 +36,7 @@ static sim_status batch_from(const sim_cli *cli, fpm_metrics *batch, sim_error *
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         if (!counts[i].text) continue;
         int64_t count;
-        const sim_status status = parse_count(counts[i].option, counts[i].text, 0, UINT32_MAX, &count, error);
+        const sim_status status = sim_cli_parse_count(counts[i].option, counts[i].text, 0, UINT32_MAX, &count, error);
         if (status != SIM_OK) return status;
         *counts[i].field = (uint32_t)count;
     }
@@ -114,34 +50,22 @@ static sim_status batch_from(const sim_cli *cli, fpm_metrics *batch, sim_error *
     return SIM_OK;
 }
 
-static sim_status estimate_batch(const sim_cli *cli, const fpm_estimator *estimator, sim_error *error) {
+static sim_status estimate_batch(const sim_cli *cli, const fpm_model *model, sim_error *error) {
     fpm_metrics batch;
     const sim_status status = batch_from(cli, &batch, error);
     if (status != SIM_OK) return status;
-    double ms;
+    double ms = 0;
+    bool has_estimate;
     fpm_error source = { .code = FPM_OK };
-    if (fpm_estimate_ms(estimator, &batch, 1, &ms, &source) != FPM_OK) {
+    if (fpm_model_estimate_ms(model, &batch, 1, &ms, &has_estimate, &source) != FPM_OK) {
         return sim_error_set(error, SIM_USAGE, NULL, 0, "estimate: %s", source.message);
     }
-    return print_estimate(ms, error);
+    return print_estimate(has_estimate, ms, error);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // A log
 // ---------------------------------------------------------------------------------------------------------------------
-
-static sim_status from_fpm(const fpm_error *source, const char *path, int64_t line, sim_error *error) {
-    const sim_status code = source->code == FPM_NO_MEMORY ? SIM_NO_MEMORY
-                            : source->code == FPM_IO      ? SIM_IO
-                                                          : SIM_BAD_DATA;
-    const char *file = source->file[0] ? source->file : strcmp(path, "-") == 0 ? "<stdin>" : path;
-    // The classes of the reference are what its users search for.
-    const bool has_class = source->code == FPM_UNSUPPORTED_SCHEMA_VERSION || source->code == FPM_INVALID_METRICS;
-    sim_error_set(error, code, file, source->line ? source->line : line, "%s%s%s",
-                  has_class ? fpm_status_name(source->code) : "", has_class ? ": " : "", source->message);
-    error->column = source->column;
-    return code;
-}
 
 // The line of the first rank that is not valid; rows of an iteration stand one below the other.
 static int64_t line_of_bad_rank(const fpm_metrics *ranks, size_t n_ranks, int64_t first_line) {
@@ -151,30 +75,30 @@ static int64_t line_of_bad_rank(const fpm_metrics *ranks, size_t n_ranks, int64_
     return first_line;
 }
 
-static sim_status estimate_rows(fpm_log_reader *reader, const char *path, const fpm_estimator *estimator,
-                                sim_error *error) {
+static sim_status estimate_rows(fpm_log_reader *reader, const char *path, const fpm_model *model, sim_error *error) {
     for (;;) {
         const fpm_metrics *ranks;
         size_t n_ranks;
         int64_t line;
         fpm_error source = { .code = FPM_OK };
         if (fpm_log_reader_next(reader, &ranks, &n_ranks, &line, &source) != FPM_OK)
-            return from_fpm(&source, path, 0, error);
+            return sim_cli_from_fpm(&source, path, 0, error);
         if (n_ranks == 0) return SIM_OK;
-        double ms;
-        if (fpm_estimate_ms(estimator, ranks, n_ranks, &ms, &source) != FPM_OK) {
-            return from_fpm(&source, path, line_of_bad_rank(ranks, n_ranks, line), error);
+        double ms = 0;
+        bool has_estimate;
+        if (fpm_model_estimate_ms(model, ranks, n_ranks, &ms, &has_estimate, &source) != FPM_OK) {
+            return sim_cli_from_fpm(&source, path, line_of_bad_rank(ranks, n_ranks, line), error);
         }
-        const sim_status status = print_estimate(ms, error);
+        const sim_status status = print_estimate(has_estimate, ms, error);
         if (status != SIM_OK) return status;
     }
 }
 
-static sim_status estimate_log(const char *path, const fpm_estimator *estimator, sim_error *error) {
+static sim_status estimate_log(const char *path, const fpm_model *model, sim_error *error) {
     fpm_log_reader *reader;
     fpm_error source = { .code = FPM_OK };
-    if (fpm_log_reader_open(&reader, path, &source) != FPM_OK) return from_fpm(&source, path, 0, error);
-    const sim_status status = estimate_rows(reader, path, estimator, error);
+    if (fpm_log_reader_open(&reader, path, &source) != FPM_OK) return sim_cli_from_fpm(&source, path, 0, error);
+    const sim_status status = estimate_rows(reader, path, model, error);
     fpm_log_reader_free(reader);
     return status;
 }
@@ -184,15 +108,15 @@ static sim_status run(const sim_cli *cli, sim_error *error) {
         return sim_error_set(error, SIM_USAGE, NULL, 0,
                              "estimate: a log and the options of one batch exclude each other");
     }
-    fpm_estimator *estimator;
-    sim_status status = new_estimator(cli, &estimator, error);
+    fpm_model *model;
+    sim_status status = sim_estimate_model(cli, &model, error);
     if (status != SIM_OK) return status;
     if (has_batch(cli)) {
-        status = estimate_batch(cli, estimator, error);
+        status = estimate_batch(cli, model, error);
     } else {
-        status = estimate_log(cli->n_arguments ? cli->arguments[0] : "-", estimator, error);
+        status = estimate_log(cli->n_arguments ? cli->arguments[0] : "-", model, error);
     }
-    fpm_estimator_free(estimator);
+    fpm_model_free(model);
     return status;
 }
 
@@ -202,7 +126,11 @@ const sim_command sim_cmd_estimate = {
     .help = "forward-pass time in ms of the iterations of an FPM log, or of one batch",
     .details =
         "One number a line and iteration, in its shortest exact form. Without a file, or with -, the log is read from\n"
-        "standard input; with any of --prefill-tokens ... --decode-kv-tokens one batch is priced instead.\n",
+        "standard input; with any of --prefill-tokens ... --decode-kv-tokens one batch is priced instead. --state "
+        "FILE\n"
+        "asks a saved model: corrections learned on top of the estimator, or, with --estimator regression, a "
+        "regression,\n"
+        "which answers `none` to what it has not seen enough of.\n",
     .options = SIM_OPT_SET | SIM_OPT_ESTIMATE,
     .min_arguments = 0,
     .max_arguments = 1,

@@ -34,15 +34,26 @@ static sim_status print_summary(const sim_cli *cli, const sim_run *run, sim_erro
     return cli->json ? sim_summary_write_json(summary, stdout, error) : sim_summary_write_table(summary, stdout, error);
 }
 
+static sim_status parse_jobs(const char *text, int64_t *n_threads, sim_error *error) {
+    *n_threads = 1;
+    if (!text) return SIM_OK;
+    const char *hint = sim_parse_size(text, n_threads);
+    if (!hint && *n_threads >= 1 && *n_threads <= 1024) return SIM_OK;
+    return sim_error_set(error, SIM_USAGE, "--jobs", 0, "\"%s\" is not a number of threads (1 to 1024)", text);
+}
+
 static sim_status replay(const sim_cli *cli, const sim_config *config, sim_error *error) {
     sim_settings settings;
+    int64_t n_threads;
     sim_status status = sim_settings_read(config, &settings, error);
+    if (!status) status = parse_jobs(cli->jobs, &n_threads, error);
     if (status) return status;
     sim_run_options options = {
         .output = cli->output,
         .overwrite = cli->overwrite,
         .wants_requests = cli->wants_requests,
         .wants_fpm = cli->wants_fpm,
+        .n_threads = (uint32_t)n_threads,
         .progress = wants_progress(cli) ? stderr : NULL,
         .stopped = &stopped,
         .warn = print_line,
@@ -63,9 +74,6 @@ static sim_status replay(const sim_cli *cli, const sim_config *config, sim_error
 }
 
 static sim_status run(const sim_cli *cli, sim_error *error) {
-    if (!cli->output && (cli->wants_requests || cli->wants_fpm))
-        return sim_error_set(error, SIM_USAGE, NULL, 0, "%s writes a file and needs -o DIR",
-                             cli->wants_requests ? "--requests" : "--fpm");
     sim_config *config;
     sim_status status = sim_cli_config(cli, cli->arguments[0], &config, error);
     if (status) return status;
@@ -80,7 +88,7 @@ const sim_command sim_cmd_replay = {
     .help = "run one experiment and print its summary",
     .details = "With -o DIR: summary.json and config.ini; --requests adds requests.csv, --fpm adds fpm.jsonl.\n",
     .options = SIM_OPT_SET | SIM_OPT_OUTPUT | SIM_OPT_FORMAT | SIM_OPT_QUIET | SIM_OPT_PROGRESS | SIM_OPT_SEED |
-               SIM_OPT_RECORDS,
+               SIM_OPT_RECORDS | SIM_OPT_JOBS,
     .min_arguments = 1,
     .max_arguments = 1,
     .run = run,

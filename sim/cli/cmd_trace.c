@@ -9,8 +9,9 @@
 
 #include "perfmodel/perfmodel.h"
 #include "sim/cli/command.h"
-#include "sim/kernel/clock.h"
 #include "sim/workload/trace_info.h"
+
+static double ms_from_ns(int64_t ns) { return (double)ns / 1e6; }
 
 typedef struct description {
     const sim_workload *workload;
@@ -75,10 +76,10 @@ static cJSON *to_json(const description *trace) {
     add_lengths(root, "input_tokens", &info->input_tokens);
     add_lengths(root, "output_tokens", &info->output_tokens);
     cJSON_AddBoolToObject(root, "has_timestamps", workload->has_stamps);
-    add_number(root, "span_ms", sim_ms_from_ns(info->span_ns));
+    add_number(root, "span_ms", ms_from_ns(info->span_ns));
     add_count(root, "distinct_arrivals", info->distinct_arrivals);
     add_count(root, "adjacent_decreases", workload->disorder.adjacent_decreases);
-    add_number(root, "largest_step_back_ms", sim_ms_from_ns(workload->disorder.largest_step_ns));
+    add_number(root, "largest_step_back_ms", ms_from_ns(workload->disorder.largest_step_ns));
     add_count(root, "blocks_total", info->blocks_total);
     add_count(root, "blocks_distinct", info->blocks_distinct);
     add_count(root, "infinite_cache_hit_blocks", info->infinite_cache_hit_blocks);
@@ -122,13 +123,13 @@ static void print_arrivals(const description *trace) {
         printf("%-18s none\n", "timestamps");
         return;
     }
-    double span_s = sim_s_from_ns(trace->info.span_ns);
+    double span_s = 1e-3 * ms_from_ns(trace->info.span_ns);
     printf("%-18s %.3f s, %" PRIu64 " distinct arrivals", "span", span_s, trace->info.distinct_arrivals);
     if (span_s > 0) printf(", %.3f requests/s", (double)workload->n_requests / span_s);
     printf("\n");
     if (workload->disorder.adjacent_decreases > 0)
         printf("%-18s %" PRIu64 " rows before the row in front of them, by at most %.3f s\n", "out of order",
-               workload->disorder.adjacent_decreases, sim_s_from_ns(workload->disorder.largest_step_ns));
+               workload->disorder.adjacent_decreases, 1e-3 * ms_from_ns(workload->disorder.largest_step_ns));
 }
 
 static void print_blocks(const sim_trace_info *info) {

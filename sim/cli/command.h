@@ -22,6 +22,7 @@ enum {
     SIM_OPT_PROGRESS = 1 << 4, // --progress auto|always|never
     SIM_OPT_SEED = 1 << 5,     // --seed N
     SIM_OPT_RECORDS = 1 << 6,  // --requests, --fpm
+    SIM_OPT_JOBS = 1 << 8,     // -j/--jobs N
     SIM_OPT_ESTIMATE = 1 << 7  // --estimator, --pricing, --capacity-tokens, --prefill-tokens, ...
 };
 
@@ -40,8 +41,9 @@ typedef struct sim_cli {
     uint64_t seed;
     bool wants_requests;
     bool wants_fpm;
+    const char *jobs; // NULL = 1
     // estimate
-    const char *estimator, *pricing, *capacity_tokens;
+    const char *estimator, *pricing, *capacity_tokens, *state;
     const char *prefill_tokens, *prefill_kv_tokens, *decode_requests, *decode_kv_tokens;
 } sim_cli;
 

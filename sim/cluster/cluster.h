@@ -29,7 +29,9 @@ typedef struct sim_cluster_parts {
     const sim_kv_cache_config *kv_cache;
     const sim_workload *workload;
     const fpm_estimator *estimator;
-    const sim_observer *observer;
+    const sim_observer *const *
+        observers; // the first is told of arrivals; each further one is a thread more for runs whose workers are independent
+    uint32_t n_observers; // >= 1
 } sim_cluster_parts;
 
 typedef struct sim_worker_stats {

@@ -110,6 +110,22 @@ sim_status sim_engine_schedule(sim_engine *engine, int64_t now_ns, bool defers_p
 // End the open pass: emit tokens, release what finished. Fails only for want of memory.
 sim_status sim_engine_complete(sim_engine *engine, int64_t now_ns, sim_error *error);
 
+// How long a pass that begins at now_ns takes: its end.
+typedef struct sim_pricer {
+    void *self;
+    sim_status (*price)(void *self, const fpm_metrics *metrics, int64_t now_ns, int64_t *end_ns, sim_error *error);
+} sim_pricer;
+
+typedef struct sim_steady {
+    int64_t now_ns;      // in: no pass is open; out: the end of the last complete pass
+    int64_t open_end_ns; // out: end of the pass left open, which began at now_ns; 0 when none is open
+    uint64_t n_passes;   // complete ones, added to
+} sim_steady;
+// Run passes in which nothing is decided, if the next ones are such, one after the other: the same as scheduling and completing each, and much quicker. Ends
+// when a decision may be needed, or with a pass that ends at until_ns or later, which is left open. Passes are not described in full.
+sim_status sim_engine_run_steady(sim_engine *engine, fpm_metrics *metrics, int64_t until_ns, const sim_pricer *pricer,
+                                 sim_steady *steady, sim_error *error);
+
 // For an engine that has work and can start nothing: which request is stuck and why, into `text`.
 void sim_engine_explain_stuck(const sim_engine *engine, char *text, size_t capacity);
 

@@ -88,6 +88,9 @@ struct sim_scheduler {
     uint32_t (*final_tokens)(const sim_engine *engine, uint32_t input_tokens, uint32_t output_tokens);
     // (0) Asked on arrival: can it never be served?
     bool (*is_refused)(const sim_engine *engine, const sim_sequence *sequence, sim_reject_reason *reason);
+    // Schedule a pass of the batch alone, if that decides nothing (its new blocks fit, nothing is due at its end but tokens); false: nothing was done. Asked
+    // while nobody can be admitted. NULL: there are no such passes.
+    bool (*is_steady)(sim_engine *engine);
     // Put this pass's tokens on running and waiting sequences, and say whether the batch takes part.
     sim_status (*schedule)(sim_engine *engine, int64_t now_ns, sim_error *error);
     // It could start nothing: has it changed anything that may let it now?

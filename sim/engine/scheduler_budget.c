@@ -207,6 +207,11 @@ bool sim_budget_is_worth_retrying(const sim_engine *engine) {
 
 void sim_budget_on_unfinished(sim_engine *engine, uint32_t index) { engine->partial = index; }
 
+bool sim_budget_is_steady(sim_engine *engine, const sim_budget_rules *rules) {
+    uint32_t n_needed = sim_batch_block_need(&engine->batch);
+    return n_needed == 0 || take(engine, rules, n_needed);
+}
+
 sim_status sim_budget_schedule(sim_engine *engine, const sim_budget_rules *rules, int64_t now_ns, sim_error *error) {
     uint32_t budget = (uint32_t)engine->config->max_num_batched_tokens;
     sim_status status = schedule_running(engine, rules, &budget, now_ns, error);

@@ -20,6 +20,9 @@ typedef struct sim_budget_rules {
 
 sim_status sim_budget_schedule(sim_engine *engine, const sim_budget_rules *rules, int64_t now_ns, sim_error *error);
 
+// The batch alone, while its new blocks fit.
+bool sim_budget_is_steady(sim_engine *engine, const sim_budget_rules *rules);
+
 // The rest of a scheduler's table.
 bool sim_budget_is_worth_retrying(const sim_engine *engine);
 void sim_budget_on_unfinished(sim_engine *engine, uint32_t index);

@@ -350,6 +350,19 @@ static sim_status schedule_decode(sim_engine *engine, int64_t now_ns, sim_error 
     return SIM_OK;
 }
 
+// Sorting a queue is a decision, and so is where a first page of generated tokens goes.
+static bool is_steady(sim_engine *engine) {
+    sim_sglang *sglang = engine->sglang;
+    const sim_ranked_heap *first_pages = &sglang->first_pages;
+    if (sglang->lacking.n > 0) return false;
+    if (engine->waiting_head != SIM_NO_SEQUENCE && engine->config->schedule_policy != SIM_POLICY_FIFO) return false;
+    if (first_pages->n > 0 && first_pages->items[0].rank <= engine->batch.n_passes + 1) return false;
+    uint32_t n_needed = sim_batch_block_need(&engine->batch);
+    if (n_needed > 0 && !sim_radix_cache_take(engine->radix, n_needed)) return false;
+    decay_ratio(sglang);
+    return true;
+}
+
 static sim_status schedule(sim_engine *engine, int64_t now_ns, sim_error *error) {
     sim_sglang *sglang = engine->sglang;
     sglang->has_ratio_changed = false;
@@ -442,6 +455,7 @@ const sim_scheduler sim_scheduler_sglang = {
     .room = room,
     .final_tokens = sim_final_tokens,
     .is_refused = is_refused,
+    .is_steady = is_steady,
     .schedule = schedule,
     .is_worth_retrying = is_worth_retrying,
     .on_member_tokens = on_member_tokens,

@@ -37,11 +37,17 @@ static void on_finish(sim_engine *engine, const sim_sequence *sequence) {
     engine->n_promised_blocks -= sim_budget_blocks_to_end(engine, sequence) - sequence->n_blocks;
 }
 
+static const sim_budget_rules rules = { is_unservable, max_prefix_blocks, fits, true };
+
+static bool is_steady(sim_engine *engine) { return sim_budget_is_steady(engine, &rules); }
+
 static sim_status schedule(sim_engine *engine, int64_t now_ns, sim_error *error) {
-    static const sim_budget_rules rules = { is_unservable, max_prefix_blocks, fits, true };
     return sim_budget_schedule(engine, &rules, now_ns, error);
 }
 
-const sim_scheduler sim_scheduler_trtllm = {
-    .name = "trtllm", .final_tokens = final_tokens, .on_finish = on_finish, .schedule = schedule, SIM_BUDGET_SCHEDULER
-};
+const sim_scheduler sim_scheduler_trtllm = { .name = "trtllm",
+                                             .final_tokens = final_tokens,
+                                             .on_finish = on_finish,
+                                             .is_steady = is_steady,
+                                             .schedule = schedule,
+                                             SIM_BUDGET_SCHEDULER };

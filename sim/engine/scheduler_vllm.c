@@ -25,11 +25,14 @@ static bool fits(const sim_engine *engine, const sim_sequence *sequence, sim_pre
     return wanted - hit.n_active <= sim_budget_room(engine);
 }
 
+static const sim_budget_rules rules = { is_unservable, max_prefix_blocks, fits, false };
+
+static bool is_steady(sim_engine *engine) { return sim_budget_is_steady(engine, &rules); }
+
 static sim_status schedule(sim_engine *engine, int64_t now_ns, sim_error *error) {
-    static const sim_budget_rules rules = { is_unservable, max_prefix_blocks, fits, false };
     return sim_budget_schedule(engine, &rules, now_ns, error);
 }
 
 const sim_scheduler sim_scheduler_vllm = {
-    .name = "vllm", .final_tokens = sim_final_tokens, .schedule = schedule, SIM_BUDGET_SCHEDULER
+    .name = "vllm", .final_tokens = sim_final_tokens, .is_steady = is_steady, .schedule = schedule, SIM_BUDGET_SCHEDULER
 };

@@ -138,6 +138,19 @@ sim_status sim_worker_complete(sim_worker *worker, int64_t now_ns, sim_error *er
     return SIM_OK;
 }
 
+sim_status sim_worker_run_steady(sim_worker *worker, int64_t until_ns, const sim_pricer *pricer, sim_steady *steady,
+                                 sim_error *error) {
+    if (worker->parts.n_ranks > 1 || worker->parts.wants_variances) return SIM_OK;
+    uint64_t n_before = steady->n_passes;
+    sim_status status =
+        sim_engine_run_steady(worker->ranks[0].engine, worker->metrics, until_ns, pricer, steady, error);
+    uint64_t n_rounds = steady->n_passes - n_before + (steady->open_end_ns > 0);
+    worker->n_forbidden_rounds -= n_rounds < worker->n_forbidden_rounds ? n_rounds : worker->n_forbidden_rounds;
+    worker->n_passes += steady->n_passes - n_before;
+    worker->ranks[0].is_in_pass = steady->open_end_ns > 0;
+    return status;
+}
+
 void sim_worker_explain_stuck(const sim_worker *worker, char *text, size_t capacity) {
     for (uint32_t i = 0; i < worker->parts.n_ranks; i++)
         if (sim_engine_has_work(worker->ranks[i].engine)) {

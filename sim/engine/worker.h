@@ -41,6 +41,10 @@ bool sim_worker_has_queue_overflow(const sim_worker *worker);
 // End the open pass.
 sim_status sim_worker_complete(sim_worker *worker, int64_t now_ns, sim_error *error);
 
+// sim_engine_run_steady for a worker of one rank; of several none is ever steady.
+sim_status sim_worker_run_steady(sim_worker *worker, int64_t until_ns, const sim_pricer *pricer, sim_steady *steady,
+                                 sim_error *error);
+
 // For a worker that has work and can start nothing.
 void sim_worker_explain_stuck(const sim_worker *worker, char *text, size_t capacity);
 

@@ -60,8 +60,8 @@ static sim_status put_together(sim_run *run, sim_error *error) {
     status = sim_load_new(&run->load, run->config, &settings->load, run->workload, error);
     if (!status) status = sim_settings_estimator(run->config, settings, &run->estimator, error);
     if (!status)
-        status = sim_collector_init(&run->collector, run->workload->n_requests, settings->load.warmup_ns,
-                                    (uint64_t)settings->load.warmup_requests, error);
+        status = sim_collector_init(&run->collector, run->options->n_threads, run->workload->n_requests,
+                                    settings->load.warmup_ns, (uint64_t)settings->load.warmup_requests, error);
     if (status) return status;
     run->collector.stopped = run->options->stopped;
     if (run->fpm_log.file) sim_collector_log_passes(&run->collector, &run->fpm_log);
@@ -73,7 +73,8 @@ static sim_status put_together(sim_run *run, sim_error *error) {
         .kv_cache = &settings->kv_cache,
         .workload = run->workload,
         .estimator = run->estimator,
-        .observer = &run->collector.observer,
+        .observers = run->collector.observers,
+        .n_observers = run->options->n_threads,
     };
     return sim_cluster_new(&run->cluster, &parts, error);
 }
@@ -97,13 +98,12 @@ static uint64_t count_not_admitted(const sim_run *run, sim_status status) {
 }
 
 static void warn_of_rejections(const sim_run *run) {
-    const sim_collector *collector = &run->collector;
+    const sim_collector_lane *counts = run->facts.counts;
     for (int i = 0; i < SIM_REJECT_REASONS; i++) {
-        if (!collector->rejected[i]) continue;
+        if (!counts->rejected[i]) continue;
         char line[160];
-        snprintf(line, sizeof line, "%llu of %llu requests were rejected: %s",
-                 (unsigned long long)collector->rejected[i], (unsigned long long)collector->n_arrived,
-                 sim_reject_reason_names[i]);
+        snprintf(line, sizeof line, "%llu of %llu requests were rejected: %s", (unsigned long long)counts->rejected[i],
+                 (unsigned long long)run->collector.n_arrived, sim_reject_reason_names[i]);
         warn(run, line);
     }
 }
@@ -143,6 +143,7 @@ static sim_status finish(sim_run *run, sim_status outcome, double started_ms, si
     run->facts = (sim_run_facts){
         .workload = run->workload,
         .collector = &run->collector,
+        .counts = sim_collector_join(&run->collector),
         .cluster = run->cluster,
         .cluster_config = &run->settings->cluster,
         .num_gpus = (uint64_t)(run->settings->cluster.replicas * run->settings->parallel.data),

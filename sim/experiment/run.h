@@ -11,6 +11,7 @@ typedef struct sim_run_options {
     bool overwrite;
     bool wants_requests;                  // requests.csv
     bool wants_fpm;                       // fpm.jsonl
+    uint32_t n_threads;                   // >= 1; the results are the same with any number
     FILE *progress;                       // where a progress line goes; NULL = none
     const volatile sig_atomic_t *stopped; // set by a signal handler; NULL = never
     // Called with one line each for what a user must know though the run goes on, and for what was decided in his place; NULL = not told.

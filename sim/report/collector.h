@@ -6,6 +6,7 @@
 #define SIM_REPORT_COLLECTOR_H
 
 #include <signal.h>
+#include <stdatomic.h>
 
 #include "sim/cluster/cluster.h"
 #include "sim/report/gap_histogram.h"
@@ -32,32 +33,47 @@ typedef struct sim_request_record {
 
 struct sim_fpm_log;
 struct sim_progress;
+typedef struct sim_collector sim_collector;
 
-typedef struct sim_collector {
-    sim_request_record *records; // by request
-    size_t n_records;
+// What one thread of the run counts. Everything in it adds up or compares, so that lanes can be joined in any order.
+typedef struct sim_collector_lane {
+    sim_collector *collector;
+    sim_observer observer;
     sim_gap_histogram *gaps;
-    uint64_t n_preemptions;
+    uint64_t n_completed, n_rejected, n_preemptions;
     uint64_t rejected[SIM_REJECT_REASONS];
-    uint64_t n_arrived, n_completed, n_rejected;
-    int64_t first_arrival_ns, last_terminal_ns;
+    int64_t last_terminal_ns;
+    uint32_t n_ticks;
+} sim_collector_lane;
+
+struct sim_collector {
+    sim_request_record *records; // by request; a request belongs to one worker, so no two threads write one record
+    size_t n_records;
+    sim_collector_lane *lanes;
+    const sim_observer **observers; // of the lanes, for sim_cluster_parts
+    uint32_t n_lanes;
+    uint64_t n_arrived;
+    int64_t first_arrival_ns;
     // warm-up: requests below this index and arrivals before this time are not measured
     int64_t warmup_ns;
     uint64_t warmup_requests;
     int64_t
         gaps_from_ns; // gaps emitted before are not measured; SIM_TIME_NEVER until the warm-up requests have arrived
     struct sim_fpm_log *fpm_log;          // NULL = none; not owned
-    struct sim_progress *progress;        // may be NULL; not owned
+    struct sim_progress *progress;        // NULL = none; not owned
     const volatile sig_atomic_t *stopped; // signal that asks to stop, 0 = none; may be NULL
-    uint32_t n_ticks;
-    sim_observer observer;
-} sim_collector;
+    atomic_uint_least64_t n_done;         // terminal requests, for the progress bar
+};
 
-sim_status sim_collector_init(sim_collector *collector, size_t n_requests, int64_t warmup_ns, uint64_t warmup_requests,
-                              sim_error *error);
-// Write every pass to `log` too. Passes then come in order of time, which costs the run its short cut (cluster.c).
+// n_lanes >= 1 threads will tell it, each through its own observer.
+sim_status sim_collector_init(sim_collector *collector, uint32_t n_lanes, size_t n_requests, int64_t warmup_ns,
+                              uint64_t warmup_requests, sim_error *error);
+// Write every pass to `log` too. Passes then come in order of time, which costs the run its short cut (cluster/run_workers.c).
 void sim_collector_log_passes(sim_collector *collector, struct sim_fpm_log *log);
 void sim_collector_clear(sim_collector *collector);
+
+// After the run: all lanes together, in the first one.
+const sim_collector_lane *sim_collector_join(sim_collector *collector);
 
 // Does the request count in the latency statistics?
 bool sim_collector_is_measured(const sim_collector *collector, size_t request);

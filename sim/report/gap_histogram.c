@@ -61,6 +61,17 @@ void sim_gap_histogram_add(sim_gap_histogram *histogram, int64_t gap_ns, uint64_
         histogram->sum_rates += (u128)(uint64_t)(1e9 / (double)gap_ns * rate_unit) * n_tokens;
 }
 
+void sim_gap_histogram_join(sim_gap_histogram *histogram, const sim_gap_histogram *other) {
+    histogram->count += other->count;
+    histogram->zero_count += other->zero_count;
+    histogram->sum_ns += other->sum_ns;
+    histogram->sum_squares_ns2 += other->sum_squares_ns2;
+    histogram->sum_rates += other->sum_rates;
+    if (other->min_ns < histogram->min_ns) histogram->min_ns = other->min_ns;
+    if (other->max_ns > histogram->max_ns) histogram->max_ns = other->max_ns;
+    for (uint32_t i = 0; i < N_BUCKETS; i++) histogram->buckets[i] += other->buckets[i];
+}
+
 uint64_t sim_gap_histogram_count(const sim_gap_histogram *histogram) { return histogram->count; }
 
 double sim_gap_histogram_mean(const sim_gap_histogram *histogram) {

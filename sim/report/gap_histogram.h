@@ -17,6 +17,9 @@ void sim_gap_histogram_free(sim_gap_histogram *histogram);
 // n_tokens gaps of gap_ns >= 0 each. O(1).
 void sim_gap_histogram_add(sim_gap_histogram *histogram, int64_t gap_ns, uint64_t n_tokens);
 
+// Add all of `other`.
+void sim_gap_histogram_join(sim_gap_histogram *histogram, const sim_gap_histogram *other);
+
 uint64_t sim_gap_histogram_count(const sim_gap_histogram *histogram);
 // In nanoseconds; 0 when empty. `percent` in [0, 100]: the value at index round((n-1) percent / 100) of the sorted gaps.
 double sim_gap_histogram_mean(const sim_gap_histogram *histogram);

@@ -59,7 +59,7 @@ static sim_statistics latency(const sim_run_facts *facts, metric value_of, doubl
 }
 
 static void gap_statistics(const sim_run_facts *facts, sim_summary *summary) {
-    const sim_gap_histogram *gaps = facts->collector->gaps;
+    const sim_gap_histogram *gaps = facts->counts->gaps;
     const sim_percentiles *percentiles = &facts->report->percentiles;
     uint64_t n_positive = sim_gap_histogram_positive_count(gaps);
     summary->itl_ms = (sim_statistics){
@@ -128,14 +128,14 @@ static void totals(const sim_run_facts *facts, sim_summary *summary) {
         summary->cached_input_tokens += record->cached_tokens;
         summary->total_output_tokens += record->n_output_tokens;
     }
-    for (int i = 0; i < SIM_REJECT_REASONS; i++) summary->rejected[i] = collector->rejected[i];
+    for (int i = 0; i < SIM_REJECT_REASONS; i++) summary->rejected[i] = facts->counts->rejected[i];
     summary->num_requests = facts->workload->n_requests - facts->n_not_admitted;
-    summary->completed_requests = collector->n_completed;
-    summary->rejected_requests = collector->n_rejected;
-    summary->incomplete_requests = summary->num_requests - collector->n_completed - collector->n_rejected;
+    summary->completed_requests = facts->counts->n_completed;
+    summary->rejected_requests = facts->counts->n_rejected;
+    summary->incomplete_requests = summary->num_requests - facts->counts->n_completed - facts->counts->n_rejected;
     for (uint32_t i = 0; i < (uint32_t)facts->cluster_config->replicas; i++)
         summary->num_iterations += sim_cluster_worker_stats(facts->cluster, i)->n_passes;
-    summary->num_preemptions = collector->n_preemptions;
+    summary->num_preemptions = facts->counts->n_preemptions;
 }
 
 static void rates(double duration_s, sim_summary *summary) {
@@ -153,8 +153,8 @@ sim_status sim_summary_compute(const sim_run_facts *facts, sim_summary *summary,
     *summary = (sim_summary){ .facts = facts, .wall_time_ms = facts->wall_time_ms };
     double *values = malloc((collector->n_records ? collector->n_records : 1) * sizeof *values);
     if (!values) return sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory");
-    int64_t duration_ns = collector->n_completed + collector->n_rejected > 0
-                              ? collector->last_terminal_ns - collector->first_arrival_ns
+    int64_t duration_ns = facts->counts->n_completed + facts->counts->n_rejected > 0
+                              ? facts->counts->last_terminal_ns - collector->first_arrival_ns
                               : 0;
     double duration_s = sim_s_from_ns(duration_ns > 0 ? duration_ns : 1);
     summary->duration_ms = sim_ms_from_ns(duration_ns);

@@ -28,6 +28,7 @@ sim_status sim_sla_check(const sim_config *config, sim_sla_config *sla, sim_erro
 typedef struct sim_run_facts {
     const sim_workload *workload;
     const sim_collector *collector;
+    const sim_collector_lane *counts; // all lanes joined
     const sim_cluster *cluster;
     const sim_cluster_config *cluster_config;
     uint64_t num_gpus;

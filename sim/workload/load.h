@@ -58,10 +58,12 @@ int64_t sim_load_next_time(const sim_load *load, int64_t now_ns);
 // Take that arrival (there must be one): the index of its request, which are given out in table order. `now_ns` is its
 // time.
 uint32_t sim_load_take(sim_load *load, int64_t now_ns);
-// A request ended (completed, rejected): frees its slot of a closed loop.
+// A request ended (completed, rejected): the next turn of its session becomes due after its delay, else its slot of a closed loop is free.
 void sim_load_on_terminal(sim_load *load, uint32_t request, int64_t now_ns);
 // Requests not given out yet.
 size_t sim_load_remaining(const sim_load *load);
 bool sim_load_is_closed_loop(const sim_load *load);
+// Must ends be told by sim_load_on_terminal? In a closed loop, and where turns wait for the one before.
+bool sim_load_needs_ends(const sim_load *load);
 
 #endif

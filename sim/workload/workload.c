@@ -10,7 +10,7 @@
 #include "sim/workload/synthetic.h"
 #include "sim/workload/trace_reader.h"
 
-static_assert(sizeof(sim_request) == 48, "a request is 48 bytes, so that a million of them stay small");
+static_assert(sizeof(sim_request) == 64, "a request is 64 bytes, so that a million of them stay small");
 
 static sim_status new_from_trace(sim_workload **workload, const sim_config *config, const sim_workload_config *settings,
                                  sim_error *error) {
@@ -66,9 +66,21 @@ const char *sim_workload_session_name(const sim_workload *workload, uint32_t ses
     return session == SIM_NO_SESSION ? "" : sim_session_table_name(workload->sessions, session);
 }
 
+// Where the sequence of the turn before ends and the request's own part begins.
+static uint32_t inherited_tokens(const sim_workload *workload, const sim_request *request) {
+    if (!workload->has_grown_prompts || request->previous == SIM_NO_REQUEST) return 0;
+    const sim_request *before = &workload->requests[request->previous];
+    return before->input_tokens + before->output_tokens;
+}
+
 sim_span sim_workload_span(const sim_workload *workload, uint32_t request, uint32_t token) {
     const sim_request *r = &workload->requests[request];
     assert(token < r->input_tokens);
+    for (uint32_t inherited; token < (inherited = inherited_tokens(workload, r)); r = &workload->requests[request]) {
+        request = r->previous;
+        if (token >= workload->requests[request].input_tokens)
+            return (sim_span){ SIM_CONTENT_GENERATED, request, inherited };
+    }
     if (token < r->shared_tokens) return (sim_span){ SIM_CONTENT_GROUP, r->group, r->shared_tokens };
     if (r->n_ids > 0) {
         uint32_t block = (token - r->shared_tokens) / workload->id_tokens;

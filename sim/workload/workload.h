@@ -2,13 +2,14 @@
 //
 // What is asked: the table of requests of a run, from a trace or a generator.
 //
-// Requests are immutable records of 48 bytes; the hash ids of all prompts stand in one array beside them. A prompt is
+// Requests are immutable records of 64 bytes; the hash ids of all prompts stand in one array beside them. A prompt is
 // never expanded to tokens: its content is a row of spans, each of which is a run of tokens of one identity, so that
 // two prompts share a prefix exactly as far as their spans agree (simulation-semantics.md 1.2; token value = id,
 // repeated). Spans of a prompt, in order:
 //   - `shared_tokens` of the head of prefix group `group` (synthetic);
 //   - `n_ids` trace blocks of `id_tokens` tokens each, the last one cut at input_tokens (trace);
 //   - the rest, which belongs to this request alone.
+// In generated sessions a prompt begins with the whole sequence of the turn before, prompt and answer, whose spans those are.
 #ifndef SIM_WORKLOAD_WORKLOAD_H
 #define SIM_WORKLOAD_WORKLOAD_H
 
@@ -18,7 +19,7 @@
 
 #include "sim/config/config.h"
 
-typedef enum sim_source { SIM_SOURCE_SYNTHETIC, SIM_SOURCE_TRACE } sim_source;
+typedef enum sim_source { SIM_SOURCE_SYNTHETIC, SIM_SOURCE_TRACE, SIM_SOURCE_SESSIONS } sim_source;
 typedef enum sim_block_rounding { SIM_ROUNDING_FORMAT, SIM_ROUNDING_CEIL, SIM_ROUNDING_FLOOR } sim_block_rounding;
 typedef enum sim_time_unit {
     SIM_UNIT_FORMAT,
@@ -59,6 +60,8 @@ typedef struct sim_workload_config {
     int64_t requests;
     int64_t shared_prefix_tokens;
     int64_t prefix_groups;
+    int64_t turns; // sessions: of each; the last one may have fewer
+    int64_t think_time_ns;
 } sim_workload_config;
 
 extern const sim_key_table sim_workload_keys;      // section [workload]
@@ -79,9 +82,13 @@ typedef struct sim_request {
     uint32_t output_tokens; // 0: prefill only
     uint32_t shared_tokens; // tokens of the group's head, in front of everything else
     uint32_t group;
-    uint32_t session; // index of the session, SIM_NO_SESSION without one
-    uint32_t line;    // physical line in the trace, 0 for a generator; UINT32_MAX for anything beyond
+    uint32_t session;  // index of the session, SIM_NO_SESSION without one
+    uint32_t line;     // physical line in the trace, 0 for a generator; UINT32_MAX for anything beyond
+    uint32_t previous; // the turn before of its session, SIM_NO_REQUEST for a first turn or without one
+    int64_t delay_ns;  // from the end of that turn to this one; < 0: not given
+    bool has_stamp;    // it has an arrival time of its own
 } sim_request;
+#define SIM_NO_REQUEST UINT32_MAX
 #define SIM_NO_SESSION UINT32_MAX
 
 // Why a row was dropped, as counted in `dropped` of reports.
@@ -120,8 +127,10 @@ typedef struct sim_workload {
     size_t n_requests;
     uint64_t *ids;
     size_t n_ids;
-    uint32_t id_tokens; // tokens per hash id
-    bool has_stamps;    // a source with arrival times of its own
+    uint32_t id_tokens;     // tokens per hash id
+    bool has_stamps;        // a source with arrival times of its own
+    bool has_turns;         // some request has a turn before it
+    bool has_grown_prompts; // a turn's prompt is the whole sequence before it and then its own tokens
     size_t n_sessions;
     // what became of the input
     const char *format_name; // "" for a generator
@@ -155,14 +164,14 @@ void sim_workload_free(sim_workload *workload);
 const char *sim_workload_session_name(const sim_workload *workload, uint32_t session);
 
 // Identity of the content of a run of tokens; equal spans at the same place of two prompts are equal tokens.
-typedef enum sim_content { SIM_CONTENT_TRACE, SIM_CONTENT_GROUP, SIM_CONTENT_OWN } sim_content;
+typedef enum sim_content { SIM_CONTENT_TRACE, SIM_CONTENT_GROUP, SIM_CONTENT_OWN, SIM_CONTENT_GENERATED } sim_content;
 typedef struct sim_span {
     sim_content content;
-    uint64_t id;        // hash id, group, or request index
+    uint64_t id;        // hash id, group, index of the request it belongs to, or of the one that generated it
     uint32_t end_token; // first token after the span
 } sim_span;
 
-// The span of request `request` that holds token `token` (< input_tokens). O(1).
+// The span of request `request` that holds token `token` (< input_tokens). O(1), in generated sessions O(turns).
 sim_span sim_workload_span(const sim_workload *workload, uint32_t request, uint32_t token);
 
 #endif

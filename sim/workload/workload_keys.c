@@ -5,7 +5,7 @@
 #include "sim/workload/distribution.h"
 #include "sim/workload/workload.h"
 
-static const char *const source_names[] = { "synthetic", "trace", NULL };
+static const char *const source_names[] = { "synthetic", "trace", "sessions", NULL };
 static const char *const bad_record_names[] = { "fail", "skip", NULL };
 const char *const sim_block_rounding_names[] = { "", "ceil", "floor", NULL };
 const char *const sim_time_unit_names[] = { "", "ns", "us", "ms", "s", "calendar", NULL };
@@ -19,7 +19,7 @@ static const sim_key keys[] = {
       .default_text = "synthetic",
       .choices = source_names,
       .unit = "",
-      .help = "where requests come from: a generator or a recorded trace" },
+      .help = "where requests come from: a generator, a recorded trace, or a generator of conversations" },
     { .name = "format",
       .type = SIM_KEY_CHOICE,
       .offset = AT(format),
@@ -116,6 +116,21 @@ static const sim_key keys[] = {
       .max = 4e9,
       .unit = "groups",
       .help = "synthetic: number of different heads, drawn uniformly" },
+    { .name = "turns",
+      .type = SIM_KEY_INT,
+      .offset = AT(turns),
+      .default_text = "4",
+      .min = 1,
+      .max = 1e6,
+      .unit = "turns",
+      .help = "sessions: turns of each; the next prompt is the previous prompt, its answer and input_tokens more" },
+    { .name = "think_time",
+      .type = SIM_KEY_DURATION,
+      .offset = AT(think_time_ns),
+      .default_text = "0s",
+      .min = 0,
+      .max = 9.2e18,
+      .help = "sessions: from the end of a turn to the next" },
 };
 
 const sim_key_table sim_workload_keys = {
@@ -131,6 +146,8 @@ static bool is_constant(const sim_distribution *distribution, double value) {
 
 // The first key of the other source that does not stand at its default; NULL when there is none.
 static const char *foreign_key(const sim_workload_config *settings) {
+    if (settings->source != SIM_SOURCE_SESSIONS && settings->turns != 4) return "turns";
+    if (settings->source != SIM_SOURCE_SESSIONS && settings->think_time_ns != 0) return "think_time";
     if (settings->source == SIM_SOURCE_TRACE) {
         if (!is_constant(&settings->input_tokens, 1024)) return "input_tokens";
         if (!is_constant(&settings->output_tokens, 128)) return "output_tokens";

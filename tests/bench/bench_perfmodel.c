@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// bench-perfmodel [NAME...]: cost of one estimate and of learning one pass, on the workload of ../shared/fpm/bench.md.
-// One JSON line per case: name, median_ns and min_ns per call over five runs (CPU time of this thread), and for estimates
-// the checksum, the sum of the results of one run. With arguments only the cases whose name contains one of them.
+// bench-perfmodel [--quick] [NAME...]: cost of one estimate and of learning one pass, on the workload of
+// ../shared/fpm/bench.md. One JSON line per case: name, median_ns and min_ns per call over five runs (CPU time of this
+// thread), and for estimates the checksum, the sum of the results of one run. With names only the cases whose name
+// contains one of them. --quick makes one run instead of five, for the checksums.
 #include "tests/support/standin_estimator.h"
 
 #include <stdlib.h>
@@ -22,6 +23,7 @@ typedef struct pool {
 
 enum { PREFILL, DECODE, MIXED, ALL, EIGHT_RANKS, N_POOLS };
 static pool pools[N_POOLS];
+static int n_runs = N_RUNS;
 
 static void *allocate(size_t n, size_t size) {
     // On cache lines, as the records are two lines long and a scheduler would keep them so.
@@ -34,7 +36,7 @@ static void *allocate(size_t n, size_t size) {
     return memory;
 }
 
-// --- workload -----------------------------------------------------------------------------------------------------------
+// --- workload --------------------------------------------------------------------------------------------------------
 
 static uint32_t draw(uint64_t *state) {
     *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -94,7 +96,7 @@ static void tune(fpm_model *model, int kind, size_t i) {
     if (fpm_model_tune(model, &iteration, 1, &error)) fail("tune", &error);
 }
 
-// --- measuring ----------------------------------------------------------------------------------------------------------
+// --- measuring -------------------------------------------------------------------------------------------------------
 
 static double cpu_ns(void) {
     struct timespec now;
@@ -124,8 +126,8 @@ static int by_size(const void *a, const void *b) {
 
 static void report(const char *name, double ns[N_RUNS], const double *checksum) {
     char median[FPM_NUMBER_BYTES], least[FPM_NUMBER_BYTES], sum[FPM_NUMBER_BYTES] = "null";
-    qsort(ns, N_RUNS, sizeof *ns, by_size);
-    fpm_format_number(median, ns[N_RUNS / 2]);
+    qsort(ns, (size_t)n_runs, sizeof *ns, by_size);
+    fpm_format_number(median, ns[n_runs / 2]);
     fpm_format_number(least, ns[0]);
     if (checksum) fpm_format_number(sum, *checksum);
     printf("{\"name\":\"%s\",\"median_ns\":%s,\"min_ns\":%s,\"checksum\":%s}\n", name, median, least, sum);
@@ -138,7 +140,7 @@ static void bench_estimate(const char *name, bool is_native, int from) {
         for (size_t i = 0; i < N_LEARNED; i++) tune(model, kind, i);
     const size_t n_calls = from == EIGHT_RANKS ? 1000000 : 2000000;
     double ns[N_RUNS], sum = run_estimates(model, &pools[from], pools[from].n_iterations); // the warm pass
-    for (int run = 0; run < N_RUNS; run++) {
+    for (int run = 0; run < n_runs; run++) {
         const double start = cpu_ns();
         sum = run_estimates(model, &pools[from], n_calls);
         ns[run] = (cpu_ns() - start) / (double)n_calls;
@@ -150,7 +152,7 @@ static void bench_estimate(const char *name, bool is_native, int from) {
 static void bench_tune(const char *name, bool is_native, int kind) {
     const size_t n_calls = is_native ? 200000 : 20000;
     double ns[N_RUNS];
-    for (int run = 0; run < N_RUNS; run++) {
+    for (int run = 0; run < n_runs; run++) {
         fpm_model *model = make_model(is_native);
         for (size_t i = 0; i < N_LEARNED; i++) tune(model, kind, i);
         const double start = cpu_ns();
@@ -173,6 +175,11 @@ static bool is_wanted(const char *name, int argc, char **argv) {
 int main(int argc, char **argv) {
     static const char *const pool_names[N_POOLS] = { "prefill", "decode", "mixed", "roundrobin", "8ranks" };
     char name[64];
+    if (argc > 1 && strcmp(argv[1], "--quick") == 0) {
+        n_runs = 1;
+        argc--;
+        argv++;
+    }
     make_pools();
     for (int is_native = 1; is_native >= 0; is_native--) {
         for (int from = 0; from < N_POOLS; from++) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Any bytes as a saved model: refused, or a model that answers, learns and is written again as a state that gives the same.
+// Any bytes as a saved model: refused, or a model that answers, learns and is written again as a state that gives the
+// same.
 #include "tests/support/standin_estimator.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Runs a fuzz target on the files given as arguments: the corpus as an ordinary test, or a crashing input under a debugger.
+// Runs a fuzz target on the files given as arguments: the corpus as an ordinary test, or a crashing input under a
+// debugger.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

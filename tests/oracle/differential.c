@@ -11,7 +11,7 @@
 #include "sim/experiment/run.h"
 #include "tests/oracle/oracle.h"
 
-enum { LONGEST_RUN_S = 120, MOST_DIFFERENCES = 5 };
+enum { LONGEST_RUN_S = 120, MOST_DIFFERENCES = 5, BATCH = 100 };
 
 // What the process that compares hands back.
 typedef struct outcome {
@@ -97,10 +97,16 @@ static void count(const sim_summary *summary, outcome *out) {
     out->n_incomplete = summary->incomplete_requests;
 }
 
-static sim_status run_product(const sim_config *config, const sim_settings *settings, outcome *out, sim_error *error) {
+// Into the directory `name`. Without an FPM log workers that cannot influence each other run on their own, on several threads.
+static sim_status run_product(const sim_config *config, const sim_settings *settings, const char *name, bool wants_fpm,
+                              outcome *out, sim_error *error) {
     char path[128];
-    path_of(path, "product");
-    const sim_run_options options = { .output = path, .overwrite = true, .wants_requests = true, .wants_fpm = true };
+    path_of(path, name);
+    const sim_run_options options = { .output = path,
+                                      .overwrite = true,
+                                      .wants_requests = true,
+                                      .wants_fpm = wants_fpm,
+                                      .n_threads = wants_fpm ? 1 : 3 };
     sim_run *run = NULL;
     sim_status status = sim_run_execute(&run, config, settings, &options, error);
     if (run) count(sim_run_summary(run), out);
@@ -110,13 +116,17 @@ static sim_status run_product(const sim_config *config, const sim_settings *sett
 
 static void compare_files(const oracle_texts *texts, outcome *out) {
     char *requests = read_file("product/requests.csv"), *fpm = read_file("product/fpm.jsonl");
-    if (!requests || !fpm) {
+    char *apart = read_file("threads/requests.csv");
+    if (!requests || !fpm || !apart) {
         snprintf(out->message, sizeof out->message, "the product wrote no files\n");
         return;
     }
     tell_difference("requests.csv", requests, texts->requests_csv, out->message, sizeof out->message);
     tell_difference("fpm.jsonl", fpm, texts->fpm_jsonl, out->message, sizeof out->message);
-    out->is_same = strcmp(requests, texts->requests_csv) == 0 && strcmp(fpm, texts->fpm_jsonl) == 0;
+    tell_difference("requests.csv on threads", apart, texts->requests_csv, out->message, sizeof out->message);
+    out->is_same = strcmp(requests, texts->requests_csv) == 0 && strcmp(fpm, texts->fpm_jsonl) == 0 &&
+                   strcmp(apart, texts->requests_csv) == 0;
+    free(apart);
     free(requests);
     free(fpm);
 }
@@ -134,7 +144,9 @@ static void compare(const random_case *c, outcome *out) {
     out->stage = "oracle";
     const sim_status oracle_status = oracle_run(config, &settings, &texts, &oracle_error);
     out->stage = "product";
-    out->status = run_product(config, &settings, out, &error);
+    out->status = run_product(config, &settings, "product", true, out, &error);
+    sim_status status_apart = run_product(config, &settings, "threads", false, out, &error);
+    if (status_apart != out->status) out->status = SIM_INTERNAL; // the two ways to let time pass must end alike
     out->stage = "comparison";
     out->is_usable = oracle_status == SIM_OK || oracle_status == SIM_DEAD_END;
     if (out->status != oracle_status || !out->is_usable)
@@ -149,30 +161,76 @@ static void compare(const random_case *c, outcome *out) {
     sim_config_free(config);
 }
 
-static outcome compare_apart(const random_case *c) {
-    outcome *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+static void count_case(const outcome *result, differential_census *census) {
+    census->n_cases++;
+    census->n_dead_ends += result->status == SIM_DEAD_END;
+    census->n_with_preemptions += result->n_preemptions > 0;
+    census->n_with_hits += result->n_cached_tokens > 0;
+    census->n_with_rejections += result->n_rejected > 0;
+    census->n_with_incomplete += result->n_incomplete > 0;
+    census->n_requests += result->n_requests;
+    census->n_passes += result->n_passes;
+}
+
+// What the process that compares shares with the one that waits for it.
+typedef struct shared_memory {
+    outcome result;             // of the last case
+    differential_census census; // of the cases that agree
+} shared_memory;
+
+// Compare the cases of a list or of seeds, one after the other, up to the first that differs.
+typedef struct batch {
+    const random_case *given; // one case; NULL: draw from seeds
+    void (*draw)(random_case *c, uint64_t seed);
+    uint64_t first_seed;
+    uint32_t n;
+} batch;
+
+static void compare_batch(const batch *b, shared_memory *shared) {
+    for (uint32_t i = 0; i < b->n; i++) {
+        random_case c;
+        if (b->given)
+            c = *b->given;
+        else
+            b->draw(&c, b->first_seed + i);
+        shared->result = (outcome){ .stage = "configuration" };
+        alarm(LONGEST_RUN_S);
+        write_rows(&c);
+        compare(&c, &shared->result);
+        if (!b->given) random_case_clear(&c);
+        if (!shared->result.is_same) return;
+        count_case(&shared->result, &shared->census);
+    }
+}
+
+static shared_memory compare_apart(const batch *b) {
+    shared_memory *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED) abort();
-    *shared = (outcome){ .stage = "configuration" };
-    write_rows(c);
+    make_directory();
     fflush(NULL);
     const pid_t child = fork();
     if (child < 0) abort();
     if (child == 0) {
-        alarm(LONGEST_RUN_S);
-        compare(c, shared);
+        compare_batch(b, shared);
         _exit(0);
     }
     int how;
     while (waitpid(child, &how, 0) < 0) continue;
     if (!WIFEXITED(how) || WEXITSTATUS(how) != 0) {
-        shared->is_same = false;
-        shared->is_usable = true;
-        snprintf(shared->message, sizeof shared->message, "ended in the %s by %s %d\n", shared->stage,
+        outcome *result = &shared->result;
+        result->is_same = false;
+        result->is_usable = true;
+        snprintf(result->message, sizeof result->message, "ended in the %s by %s %d\n", result->stage,
                  WIFSIGNALED(how) ? "signal" : "status", WIFSIGNALED(how) ? WTERMSIG(how) : WEXITSTATUS(how));
     }
-    outcome result = *shared;
+    shared_memory copy = *shared;
     munmap(shared, sizeof *shared);
-    return result;
+    return copy;
+}
+
+static shared_memory compare_one(const random_case *c) {
+    const batch one = { .given = c, .n = 1 };
+    return compare_apart(&one);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -180,7 +238,7 @@ static outcome compare_apart(const random_case *c) {
 // ---------------------------------------------------------------------------------------------------------------------
 
 static bool still_differs(const random_case *c) {
-    const outcome result = compare_apart(c);
+    const outcome result = compare_one(c).result;
     return result.is_usable && !result.is_same;
 }
 
@@ -229,8 +287,7 @@ static void shrink(random_case *c) {
 }
 
 static void tell(const random_case *c, const outcome *result) {
-    fprintf(stderr, "\nseed %" PRIu64 ": product and oracle differ (FOREPASS_SEED=%" PRIu64 " FOREPASS_CASES=1)\n%s",
-            c->seed, c->seed, result->message);
+    fprintf(stderr, "\nseed %" PRIu64 ": product and oracle differ\n%s", c->seed, result->message);
     fprintf(stderr, "forepass replay /dev/null");
     for (uint32_t i = 0; i < c->n_sets; i++) fprintf(stderr, " --set '%s'", c->sets[i]);
     if (c->n_rows > 0) fprintf(stderr, " --set workload.path=%s/trace.jsonl", directory);
@@ -239,38 +296,41 @@ static void tell(const random_case *c, const outcome *result) {
     if (c->n_rows > 12) fprintf(stderr, "... %" PRIu32 " rows\n", c->n_rows);
 }
 
-static void count_case(const outcome *result, differential_census *census) {
-    census->n_cases++;
-    census->n_dead_ends += result->status == SIM_DEAD_END;
-    census->n_with_preemptions += result->n_preemptions > 0;
-    census->n_with_hits += result->n_cached_tokens > 0;
-    census->n_with_rejections += result->n_rejected > 0;
-    census->n_with_incomplete += result->n_incomplete > 0;
-    census->n_requests += result->n_requests;
-    census->n_passes += result->n_passes;
-}
-
-static void remove_files(void) {
-    static const char *const names[] = { "product/summary.json", "product/config.ini", "product/requests.csv",
-                                         "product/fpm.jsonl", "trace.jsonl" };
+void differential_end(void) {
+    if (!directory[0]) return;
+    static const char *const names[] = { "product/summary.json", "product/config.ini",   "product/requests.csv",
+                                         "product/fpm.jsonl",    "threads/summary.json", "threads/config.ini",
+                                         "threads/requests.csv", "trace.jsonl" };
     char path[128];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) path_of(path, names[i]), unlink(path);
     path_of(path, "product"), rmdir(path);
+    path_of(path, "threads"), rmdir(path);
     rmdir(directory);
     directory[0] = '\0';
 }
 
+static void add_up(differential_census *sum, const differential_census *more) {
+    sum->n_cases += more->n_cases;
+    sum->n_dead_ends += more->n_dead_ends;
+    sum->n_with_preemptions += more->n_with_preemptions;
+    sum->n_with_hits += more->n_with_hits;
+    sum->n_with_rejections += more->n_with_rejections;
+    sum->n_with_incomplete += more->n_with_incomplete;
+    sum->n_requests += more->n_requests;
+    sum->n_passes += more->n_passes;
+}
+
 bool differential_agrees(const random_case *c, differential_census *census) {
-    make_directory();
-    outcome result = compare_apart(c);
-    count_case(&result, census);
-    if (result.is_same) return true;
+    shared_memory found = compare_one(c);
+    add_up(census, &found.census);
+    if (found.result.is_same) return true;
+    census->n_cases++;
     census->n_differences++;
     random_case small = *c;
-    if (result.is_usable) shrink(&small);
-    result = compare_apart(&small);
-    tell(&small, &result);
-    directory[0] = '\0'; // the next case goes elsewhere
+    if (found.result.is_usable) shrink(&small);
+    found = compare_one(&small);
+    tell(&small, &found.result);
+    directory[0] = '\0'; // the files stay, and the next case goes elsewhere
     return false;
 }
 
@@ -279,19 +339,39 @@ static uint64_t from_environment(const char *name, uint64_t otherwise) {
     return text && text[0] ? strtoull(text, NULL, 10) : otherwise;
 }
 
+// The case that ended a batch, again and alone.
+static void look_closer(void (*draw)(random_case *c, uint64_t seed), uint64_t seed, const outcome *in_batch,
+                        differential_census *census) {
+    random_case c;
+    draw(&c, seed);
+    if (differential_agrees(&c, census)) {
+        census->n_differences++;
+        fprintf(stderr, "\nthe following happens only behind other cases, alone the case is well:\n");
+        tell(&c, in_batch);
+    }
+    random_case_clear(&c);
+}
+
 differential_census differential_run(void (*draw)(random_case *c, uint64_t seed), uint64_t first_seed,
                                      uint32_t n_cases) {
+    return differential_run_all(draw, from_environment("FOREPASS_SEED", first_seed),
+                                (uint32_t)from_environment("FOREPASS_CASES", n_cases));
+}
+
+differential_census differential_run_all(void (*draw)(random_case *c, uint64_t seed), uint64_t first_seed,
+                                         uint32_t n_cases) {
     differential_census census = { .n_cases = 0 };
-    first_seed = from_environment("FOREPASS_SEED", first_seed);
-    n_cases = (uint32_t)from_environment("FOREPASS_CASES", n_cases);
     fprintf(stderr, "seeds %" PRIu64 " to %" PRIu64 "\n", first_seed, first_seed + n_cases - 1);
-    for (uint32_t i = 0; i < n_cases && census.n_differences < MOST_DIFFERENCES; i++) {
-        random_case c;
-        draw(&c, first_seed + i);
-        differential_agrees(&c, &census);
-        random_case_clear(&c);
+    while (census.n_cases < n_cases && census.n_differences < MOST_DIFFERENCES) {
+        const uint32_t n_left = n_cases - census.n_cases;
+        const batch next = { .draw = draw,
+                             .first_seed = first_seed + census.n_cases,
+                             .n = n_left < BATCH ? n_left : BATCH };
+        const shared_memory found = compare_apart(&next);
+        add_up(&census, &found.census);
+        if (found.census.n_cases < next.n) look_closer(draw, first_seed + census.n_cases, &found.result, &census);
     }
-    if (directory[0]) remove_files();
+    differential_end();
     fprintf(stderr,
             "%" PRIu32 " cases, %" PRIu32 " differences; %" PRIu32 " dead ends, %" PRIu32 " with preemptions, %" PRIu32
             " with cache hits, %" PRIu32 " with rejections, %" PRIu32 " cut off; %" PRIu64 " requests, %" PRIu64

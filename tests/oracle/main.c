@@ -83,6 +83,13 @@ static bool read_words(int argc, char **argv, arguments *given, const char **set
     return given->config_path != NULL;
 }
 
+static void tell(const sim_error *error) {
+    fputs("replay-oracle: ", stderr);
+    if (error->file[0]) fprintf(stderr, "%s:", error->file);
+    if (error->line > 0) fprintf(stderr, "%lld:", (long long)error->line);
+    fprintf(stderr, "%s%s\n", error->file[0] ? " " : "", error->message);
+}
+
 int main(int argc, char **argv) {
     gsl_set_error_handler_off();
     const char **sets = oracle_memory(NULL, (size_t)argc, sizeof *sets);
@@ -96,10 +103,7 @@ int main(int argc, char **argv) {
     sim_error error = { .line = 0 };
     sim_status status = run(&given, &texts, &error);
     if (!status) status = write_texts(given.output, &texts, &error);
-    if (status && error.file[0])
-        fprintf(stderr, "replay-oracle: %s:%lld: %s\n", error.file, (long long)error.line, error.message);
-    else if (status)
-        fprintf(stderr, "replay-oracle: %s\n", error.message);
+    if (status) tell(&error);
     free(texts.requests_csv);
     free(texts.fpm_jsonl);
     free(sets);

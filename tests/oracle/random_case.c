@@ -24,22 +24,30 @@ void random_case_clear(random_case *c) {
 
 static bool chance(uint32_t percent) { return dice(100) < percent; }
 static uint32_t between(uint32_t a, uint32_t b) { return a + (uint32_t)dice(b - a + UINT64_C(1)); }
+// Calls of the dice never stand side by side in one expression, where every compiler has an order of its own.
 #define ONE_OF(...) \
     ((const uint32_t[]){ __VA_ARGS__ }[dice(sizeof((const uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t))])
 
 // What the choices depend on.
 typedef struct scale {
     uint32_t block_size;
-    uint32_t most_prompt; // tokens
+    uint32_t most_prompt; // tokens, with the shared head
     uint32_t most_output;
+    uint32_t shared_prefix;
+    bool is_tight; // short prompts that grow long, many at once: the pool runs out all the time
 } scale;
 
 static scale draw_scale(void) {
-    scale s = { .block_size = chance(50) ? between(1, 64) : ONE_OF(1, 2, 4, 8, 16, 16, 32, 64, 512) };
-    const uint32_t n_blocks = ONE_OF(1, 2, 3, 5, 8, 12);
-    s.most_prompt = s.block_size * n_blocks + (chance(50) ? 0 : between(1, s.block_size));
-    if (s.block_size < 8 && chance(70)) s.most_prompt += between(1, 60);
-    s.most_output = ONE_OF(1, 2, 5, 12, 30, 80);
+    scale s = { .is_tight = chance(40) };
+    s.block_size = chance(50) ? between(1, 64) : ONE_OF(1, 2, 4, 8, 16, 16, 32, 64, 512);
+    if (s.is_tight && chance(70)) s.block_size = between(1, 8);
+    s.most_prompt = s.block_size * (s.is_tight ? between(1, 4) : ONE_OF(1, 2, 3, 5, 8, 12));
+    if (chance(50)) s.most_prompt += between(1, s.block_size);
+    if (!s.is_tight && s.block_size < 8 && chance(70)) s.most_prompt += between(1, 60);
+    s.most_output = s.is_tight ? s.block_size * between(1, 6) : ONE_OF(1, 2, 5, 12, 30, 80);
+    if (s.most_output > 200) s.most_output = 200;
+    if (chance(4)) s.most_output = between(200, 1000); // long stretches in which nothing but tokens happens
+    if (chance(60)) s.shared_prefix = chance(50) ? s.block_size * between(1, 4) : between(1, s.most_prompt);
     return s;
 }
 
@@ -81,7 +89,7 @@ static row draw_row(const scale *s, const row *rows, uint32_t n_rows, uint32_t i
     r.prompt = between(1, s->most_prompt);
     if (chance(25)) r.prompt += id_tokens - r.prompt % id_tokens;         // to the end of a trace block
     if (chance(25)) r.prompt += s->block_size - r.prompt % s->block_size; // of an engine block
-    if (chance(3)) r.prompt *= 4;
+    if (chance(1)) r.prompt *= 4;
     if (chance(8)) return r; // no identity
     draw_ids(&r, rows, n_rows, is_floor ? r.prompt / id_tokens : (r.prompt + id_tokens - 1) / id_tokens, next_id);
     return r;
@@ -109,7 +117,7 @@ static void draw_trace(random_case *c, const scale *s) {
     random_case_set(c, "workload.format=mooncake");
     random_case_set(c, "workload.block_size=%" PRIu32, id_tokens);
     if (is_floor) random_case_set(c, "workload.block_rounding=floor");
-    const uint32_t n_rows = between(1, CASE_ROWS), gap_ms = ONE_OF(1, 5, 20, 60, 300);
+    const uint32_t n_rows = between(1, CASE_ROWS), gap_ms = s->is_tight ? ONE_OF(0, 1, 5) : ONE_OF(1, 5, 20, 60, 300);
     const bool is_fractional = chance(40), has_sessions = chance(10);
     row rows[CASE_ROWS];
     uint32_t next_id = 4;
@@ -117,7 +125,9 @@ static void draw_trace(random_case *c, const scale *s) {
     for (uint32_t i = 0; i < n_rows; i++) {
         rows[i] = draw_row(s, rows, i, id_tokens, is_floor, &next_id);
         c->rows[c->n_rows++] = row_text(&rows[i], stamp_ms, has_sessions);
-        if (chance(60)) stamp_ms += (double)between(0, gap_ms) + (is_fractional ? (double)dice(1000) / 1000 : 0);
+        if (chance(40)) continue;
+        stamp_ms += between(0, gap_ms);
+        if (is_fractional) stamp_ms += (double)dice(1000) / 1000;
     }
     for (uint32_t i = 0; i < n_rows; i++) oracle_list_clear(&rows[i].ids);
 }
@@ -126,8 +136,13 @@ static void draw_trace(random_case *c, const scale *s) {
 // Everything else
 // ---------------------------------------------------------------------------------------------------------------------
 
-static void draw_synthetic(random_case *c, const scale *s) {
-    random_case_set(c, "workload.requests=%" PRIu32, between(1, 60));
+static void draw_synthetic(random_case *c, scale *s) {
+    if (chance(35)) {
+        random_case_set(c, "workload.source=sessions");
+        random_case_set(c, "workload.turns=%" PRIu32, between(1, 6));
+        if (chance(60)) random_case_set(c, "workload.think_time=%" PRIu32 "ms", ONE_OF(0, 1, 7, 50, 1000));
+    }
+    random_case_set(c, "workload.requests=%" PRIu32, chance(95) ? between(1, 60) : between(60, 400));
     const uint32_t blocks = s->most_prompt / s->block_size;
     if (chance(40))
         random_case_set(c, "workload.input_tokens=%" PRIu32, s->block_size * between(1, blocks));
@@ -137,18 +152,18 @@ static void draw_synthetic(random_case *c, const scale *s) {
         random_case_set(c, "workload.output_tokens=%" PRIu32, draw_output(s));
     else
         random_case_set(c, "workload.output_tokens=uniform(%" PRIu32 ",%" PRIu32 ")", between(0, 1), s->most_output);
-    if (chance(30)) return;
-    random_case_set(c, "workload.shared_prefix_tokens=%" PRIu32,
-                    chance(50) ? s->block_size * between(1, 4) : between(1, s->most_prompt));
+    if (s->shared_prefix == 0) return;
+    random_case_set(c, "workload.shared_prefix_tokens=%" PRIu32, s->shared_prefix);
+    s->most_prompt += s->shared_prefix;
     if (chance(60)) random_case_set(c, "workload.prefix_groups=%" PRIu32, between(1, 4));
 }
 
-static void draw_load(random_case *c) {
+static void draw_load(random_case *c, const scale *s) {
     const uint32_t mode = (uint32_t)dice(c->n_rows > 0 ? 6 : 3);
-    const uint32_t rate = ONE_OF(2, 10, 20, 50, 100, 1000, 100000);
+    const uint32_t rate = s->is_tight ? ONE_OF(100, 1000, 100000) : ONE_OF(2, 10, 20, 50, 100, 1000, 100000);
     if (mode == 0) {
         random_case_set(c, "load.mode=concurrency");
-        random_case_set(c, "load.concurrency=%" PRIu32, chance(70) ? between(1, 8) : between(1, 70));
+        random_case_set(c, "load.concurrency=%" PRIu32, chance(s->is_tight ? 20 : 60) ? between(1, 8) : between(8, 70));
     } else if (mode <= 2) {
         random_case_set(c, "load.mode=%s", mode == 1 ? "poisson" : "constant");
         random_case_set(c, "load.rate=%" PRIu32, rate);
@@ -161,19 +176,22 @@ static void draw_load(random_case *c) {
 }
 
 static void draw_engine(random_case *c, const scale *s) {
-    const uint32_t max_num_seqs = chance(50) ? between(1, 8) : between(1, 64);
+    const bool is_chunked = chance(70);
+    uint32_t max_num_seqs = chance(s->is_tight ? 20 : 50) ? between(1, 8) : between(4, 64);
+    if (chance(8)) max_num_seqs = between(65, 300);
     uint32_t budget = max_num_seqs;
     if (chance(40))
-        budget += between(0, 20);
+        budget += between(0, s->is_tight ? 4 : 20);
     else if (chance(60))
         budget += between(0, 2 * s->most_prompt);
     else if (chance(80))
         budget = 8192;
+    if (!is_chunked && budget < s->most_prompt && chance(75)) budget = s->most_prompt + between(0, s->most_prompt);
     random_case_set(c, "engine.max_num_seqs=%" PRIu32, max_num_seqs);
     random_case_set(c, "engine.max_num_batched_tokens=%" PRIu32, budget);
-    if (chance(30)) random_case_set(c, "engine.chunked_prefill=false");
+    if (!is_chunked) random_case_set(c, "engine.chunked_prefill=false");
     if (chance(50)) random_case_set(c, "engine.preemption=fifo");
-    if (chance(25)) {
+    if (chance(20)) {
         const uint32_t longest = s->most_prompt + s->most_output;
         random_case_set(c, "engine.max_model_len=%" PRIu32, between((longest + 1) / 2, longest + 1));
     }
@@ -182,15 +200,11 @@ static void draw_engine(random_case *c, const scale *s) {
 
 static void draw_kv_cache(random_case *c, const scale *s) {
     const uint32_t n_longest = (s->most_prompt + s->most_output) / s->block_size + 1; // blocks of one request
-    uint32_t n_blocks;
-    if (chance(10))
+    uint32_t n_blocks = n_longest * between(2, 30);
+    if (chance(6))
         n_blocks = between(1, n_longest);
-    else if (chance(50))
-        n_blocks = n_longest + between(0, 4);
-    else if (chance(60))
-        n_blocks = n_longest * between(2, 4) + between(0, n_longest);
-    else
-        n_blocks = n_longest * between(5, 30);
+    else if (s->is_tight || chance(40))
+        n_blocks = n_longest + between(0, s->is_tight ? n_longest : 4);
     random_case_set(c, "kv_cache.block_size=%" PRIu32, s->block_size);
     random_case_set(c, "kv_cache.num_blocks=%" PRIu32, n_blocks < 1500 ? n_blocks : 1500);
     if (chance(25)) random_case_set(c, "kv_cache.prefix_caching=false");
@@ -204,20 +218,21 @@ static void draw_perfmodel(random_case *c) {
     }
     // Whole milliseconds, so that passes of several workers end at one instant, and when requests arrive.
     random_case_set(c, "perfmodel.estimator=fixed");
-    random_case_set(c, "perfmodel.prefill_ms=%" PRIu32 "%s", ONE_OF(0, 1, 2, 5, 10, 20), chance(20) ? ".37" : "");
-    random_case_set(c, "perfmodel.decode_ms=%" PRIu32 "%s", ONE_OF(0, 1, 1, 2, 5, 10), chance(20) ? ".0000004" : "");
+    const char *prefill_rest = chance(20) ? ".37" : "", *decode_rest = chance(20) ? ".0000004" : "";
+    random_case_set(c, "perfmodel.prefill_ms=%" PRIu32 "%s", ONE_OF(0, 1, 2, 5, 10, 20), prefill_rest);
+    random_case_set(c, "perfmodel.decode_ms=%" PRIu32 "%s", ONE_OF(0, 1, 1, 2, 5, 10), decode_rest);
     if (chance(30)) random_case_set(c, "perfmodel.mixed_ms=%" PRIu32, ONE_OF(0, 1, 3, 12));
 }
 
 void random_case_vllm(random_case *c, uint64_t seed) {
     *c = (random_case){ .seed = seed };
     dice_state = seed * UINT64_C(0x2545f4914f6cdd1d); // far from its neighbours
-    const scale s = draw_scale();
+    scale s = draw_scale();
     if (chance(60))
         draw_trace(c, &s);
     else
         draw_synthetic(c, &s);
-    draw_load(c);
+    draw_load(c, &s);
     draw_engine(c, &s);
     draw_kv_cache(c, &s);
     draw_perfmodel(c);

@@ -36,15 +36,13 @@ void oracle_compute(oracle_rank *rank, oracle_request *request, uint32_t n_token
     round->items = oracle_memory(round->items, round->n_items + (size_t)1, sizeof *round->items);
     round->items[round->n_items++] =
         (oracle_item){ .request = request, .past_tokens = request->computed_tokens, .new_tokens = n_tokens };
+    const uint32_t block_size = (uint32_t)rank->oracle->settings->kv_cache.block_size;
+    const uint32_t n_full_before = request->computed_tokens / block_size;
     request->computed_tokens += n_tokens;
     assert(request->computed_tokens <= oracle_known_tokens(request));
     if (!rank->oracle->settings->kv_cache.prefix_caching) return;
-    const uint32_t n_full = request->computed_tokens / (uint32_t)rank->oracle->settings->kv_cache.block_size;
-    for (uint32_t k = 0; k < n_full; k++) {
-        const uint32_t block = request->blocks.values[k];
-        if (!rank->pool.blocks[block].is_published)
-            oracle_pool_publish(&rank->pool, block, oracle_block_identity(rank->oracle, request, k));
-    }
+    for (uint32_t k = n_full_before; k < request->computed_tokens / block_size; k++)
+        oracle_pool_publish(&rank->pool, request->blocks.values[k], oracle_block_identity(rank->oracle, request, k));
 }
 
 uint32_t oracle_undo(oracle_rank *rank, const oracle_request *request) {

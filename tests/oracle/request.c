@@ -17,7 +17,9 @@ enum { GENERATED = 1000 }; // beyond the kinds of spans
 static token token_at(const oracle *o, const oracle_request *request, uint32_t position) {
     if (position >= request->prompt_tokens) return (token){ .kind = GENERATED, .id = request->index };
     sim_span span = sim_workload_span(o->workload, request->index, position);
-    return (token){ .kind = span.content, .id = span.id };
+    const bool is_answer =
+        span.content == SIM_CONTENT_GENERATED; // of an earlier turn: the very tokens that request generated
+    return (token){ .kind = is_answer ? GENERATED : span.content, .id = span.id };
 }
 
 // A 64-bit hash of a row of numbers, made one by one (the finaliser of splitmix64).

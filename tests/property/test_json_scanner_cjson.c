@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The row scanner against cJSON on random documents, whole and damaged. What the scanner takes, cJSON takes too, with the
-// same values; the scanner refuses more.
+// The row scanner against cJSON on random documents, whole and damaged. What the scanner takes, cJSON takes too, with
+// the same values; the scanner refuses more.
 #include "perfmodel/json_scanner.h"
 
 #include <cJSON.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The tuning model against a naive restatement of its rules (notes/fpm-behaviour.md): samples in one list in the order of
-// insertion, buckets worked out anew from that list whenever they are asked for, every fit from scratch, no caches.
+// The tuning model against a naive restatement of its rules (notes/fpm-behaviour.md): samples in one list in the order
+// of insertion, buckets worked out anew from that list whenever they are asked for, every fit from scratch, no caches.
 // Shares no code with the library. Also: clones and loaded copies stay equal under further tuning.
 #include "tests/support/standin_estimator.h"
 
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-// --- naive model ----------------------------------------------------------------------------------------------------------
+// --- naive model -----------------------------------------------------------------------------------------------------
 
 #define MOST 4000
 
@@ -281,8 +281,9 @@ static double naive_estimate(const naive_model *m, const fpm_metrics *ranks, siz
     return fmax(1e-6, fit.c[0] + fit.c[1] * x[0] + fit.c[2] * x[1]);
 }
 
-// The same with the samples of every kind in reverse, for the sums, and the other choice between knots of one score. Where
-// that changes the answer, rounding decides (a system at the edge of being singular) and no answer is the right one.
+// The same with the samples of every kind in reverse, for the sums, and the other choice between knots of one score.
+// Where that changes the answer, rounding decides (a system at the edge of being singular) and no answer is the right
+// one.
 static void reverse(naive_model *m) {
     for (int k = 0; k < 3; k++) {
         naive_kind *kind = &m->kinds[k];
@@ -307,7 +308,7 @@ static bool is_decided(naive_model *m, const fpm_metrics *ranks, size_t n, doubl
     return is_same;
 }
 
-// --- random data ----------------------------------------------------------------------------------------------------------
+// --- random data -----------------------------------------------------------------------------------------------------
 
 static uint64_t state;
 static uint32_t draw(uint32_t below) {

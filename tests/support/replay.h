@@ -24,7 +24,7 @@ typedef struct replay {
 
 // `sets` ends with NULL.
 static inline void replay_run(replay *r, const char *const *sets) {
-    *r = (replay){ .config = NULL };
+    *r = (replay){ .options = { .n_threads = 1 } };
     cr_assert_eq(sim_config_new(&r->config, sim_settings_tables, sim_settings_n_tables, &r->error), SIM_OK);
     for (; *sets; sets++)
         cr_assert_eq(sim_config_set(r->config, *sets, &r->error), SIM_OK, "%s: %s", *sets, r->error.message);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The native stand-in of notes/fpm-behaviour.md section 0, for vectors, benchmark and property tests. Not a product price.
+// The native stand-in of notes/fpm-behaviour.md section 0, for vectors, benchmark and property tests. Not a product
+// price.
 #ifndef TESTS_STANDIN_ESTIMATOR_H
 #define TESTS_STANDIN_ESTIMATOR_H
 

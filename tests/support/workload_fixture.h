@@ -18,7 +18,8 @@ static inline sim_workload_config synthetic_settings(void) {
                                   .input_tokens = { SIM_DIST_CONSTANT, 1024, 0 },
                                   .output_tokens = { SIM_DIST_CONSTANT, 128, 0 },
                                   .requests = 100,
-                                  .prefix_groups = 1 };
+                                  .prefix_groups = 1,
+                                  .turns = 4 };
 }
 
 static inline sim_workload_config trace_settings(void) {

@@ -60,7 +60,7 @@ static void *grown(void *list, size_t n, size_t *capacity, size_t size) {
     return list;
 }
 
-// --- reading ------------------------------------------------------------------------------------------------------------
+// --- reading ---------------------------------------------------------------------------------------------------------
 
 static void read_options(fpm_json *json, fpm_model_options *o) {
     static const fpm_json_name names[] = {
@@ -186,7 +186,7 @@ static void read_iterations(fpm_json *json, work *w) {
         w->iterations[i] = (fpm_iteration){ w->ranks + begin, w->ends[i] - begin };
 }
 
-// --- running ------------------------------------------------------------------------------------------------------------
+// --- running ---------------------------------------------------------------------------------------------------------
 
 static bool is_close(double a, double b) { return a == b || fabs(a - b) <= TOLERANCE * fmax(fabs(a), fabs(b)); }
 
@@ -268,6 +268,10 @@ static void run_step(scenario *s, step *todo, work *w, fpm_json *json, verdict *
     } else if (!status && todo->op == OP_TUNE) {
         read_iterations(at = &todo->iterations, w);
         if (!at->failed) status = fpm_model_tune(s->model, w->iterations, w->n_iterations, &error);
+    }
+    if (at->failed) { // nothing to judge
+        *json = *at;
+        return;
     }
     const char *wanted = todo->has_error ? todo->error : fpm_status_name(FPM_OK);
     if (strcmp(fpm_status_name(status), wanted) != 0)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Every allocation of the library fails once (and, in a second round, it and all after it). Each time the call must say
-// FPM_NO_MEMORY, leave its object as it was, and leak nothing. The linker routes the library's calls through the __wrap_
-// functions below (tests/CMakeLists.txt); those of shared libraries go past them.
+// FPM_NO_MEMORY, leave its object as it was, and leak nothing. The linker routes the library's calls through the
+// __wrap_ functions below (tests/CMakeLists.txt); those of shared libraries go past them.
 #include "tests/support/standin_estimator.h"
 
 #include <criterion/criterion.h>
@@ -58,7 +58,7 @@ char *__wrap_strdup(const char *text) {
     return copy ? memcpy(copy, text, n) : NULL;
 }
 
-// --- the API, call by call ------------------------------------------------------------------------------------------------
+// --- the API, call by call -------------------------------------------------------------------------------------------
 
 // Run `call` until it succeeds; the only way to fail is for want of memory. When that lasts, give up (label `out`).
 #define UNTIL_DONE(call)                                                      \

@@ -77,7 +77,7 @@ static void check(double value) {
 
 Test(number, reads_back_and_is_never_longer_than_printf) {
     uint64_t state = 7;
-    for (int i = 0; i < 100000; i++) {
+    for (int i = 0; i < 40000; i++) {
         const uint64_t bits = draw(&state);
         double any;
         memcpy(&any, &bits, sizeof any);

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "sim/cli/estimate_model.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/engine/pricing.h"
+
+sim_status sim_cli_parse_count(const char *option, const char *text, int64_t min, int64_t max, int64_t *count,
+                               sim_error *error) {
+    const char *hint = sim_parse_size(text, count);
+    if (hint) return sim_error_set(error, SIM_USAGE, option, 0, "\"%s\" is not a count (%s)", text, hint);
+    if (*count >= min && *count <= max) return SIM_OK;
+    return sim_error_set(error, SIM_USAGE, option, 0, "%s is out of range (%lld to %lld)", text, (long long)min,
+                         (long long)max);
+}
+
+sim_status sim_cli_from_fpm(const fpm_error *source, const char *path, int64_t line, sim_error *error) {
+    const sim_status code = source->code == FPM_NO_MEMORY ? SIM_NO_MEMORY
+                            : source->code == FPM_IO      ? SIM_IO
+                                                          : SIM_BAD_DATA;
+    const char *file = source->file[0] ? source->file : strcmp(path, "-") == 0 ? "<stdin>" : path;
+    // The classes of the reference are what its users search for.
+    const bool has_class = source->code == FPM_UNSUPPORTED_SCHEMA_VERSION || source->code == FPM_INVALID_METRICS;
+    sim_error_set(error, code, file, source->line ? source->line : line, "%s%s%s",
+                  has_class ? fpm_status_name(source->code) : "", has_class ? ": " : "", source->message);
+    error->column = source->column;
+    return code;
+}
+
+// --estimator and --pricing are short for keys of [perfmodel]; errors name what the user typed.
+static sim_status set_short(sim_config *config, const char *option, const char *key, const char *value,
+                            sim_error *error) {
+    if (!value) return SIM_OK;
+    char assignment[256];
+    snprintf(assignment, sizeof assignment, "perfmodel.%s=%s", key, value);
+    const sim_status status = sim_config_set(config, assignment, error);
+    if (status != SIM_OK) snprintf(error->file, sizeof error->file, "%s", option);
+    return status;
+}
+
+static sim_status apply_options(const sim_cli *cli, sim_config *config, sim_error *error) {
+    sim_status status = SIM_OK;
+    for (size_t i = 0; i < cli->n_sets && status == SIM_OK; i++) status = sim_config_set(config, cli->sets[i], error);
+    if (status == SIM_OK) status = set_short(config, "--estimator", "estimator", cli->estimator, error);
+    if (status == SIM_OK) status = set_short(config, "--pricing", "pricing", cli->pricing, error);
+    return status;
+}
+
+static sim_status estimator_from(const sim_cli *cli, const sim_config *config, fpm_estimator **estimator,
+                                 sim_error *error) {
+    sim_pricing_config settings;
+    sim_config_fill(config, &sim_pricing_keys, &settings);
+    int64_t capacity_tokens = 0;
+    if (cli->capacity_tokens) {
+        const sim_status status =
+            sim_cli_parse_count("--capacity-tokens", cli->capacity_tokens, 1, INT64_MAX, &capacity_tokens, error);
+        if (status != SIM_OK) return status;
+    } else if (settings.estimator == SIM_ESTIMATOR_POLYNOMIAL) {
+        return sim_error_set(
+            error, SIM_USAGE, NULL, 0,
+            "estimate: the polynomial estimator needs --capacity-tokens N (KV tokens of one rank: blocks x "
+            "block size)");
+    }
+    return sim_pricing_new(estimator, config, &settings, (uint64_t)capacity_tokens, error);
+}
+
+static sim_status new_estimator(const sim_cli *cli, fpm_estimator **estimator, sim_error *error) {
+    static const sim_key_table *const tables[] = { &sim_pricing_keys }; // a log needs no other section
+    sim_config *config;
+    sim_status status = sim_config_new(&config, tables, 1, error);
+    if (status != SIM_OK) return status;
+    status = apply_options(cli, config, error);
+    if (status == SIM_OK) status = estimator_from(cli, config, estimator, error);
+    if (status != SIM_OK && cli->estimator && strcmp(error->file, "--set perfmodel.estimator") == 0) {
+        snprintf(error->file, sizeof error->file, "--estimator");
+    }
+    sim_config_free(config);
+    return status;
+}
+
+static bool is_regression(const sim_cli *cli) { return cli->estimator && strcmp(cli->estimator, "regression") == 0; }
+
+// The estimator's own prices are those of a model that has learned nothing.
+static sim_status model_over(const sim_cli *cli, fpm_estimator *estimator, fpm_model **model, sim_error *error) {
+    fpm_error source = { .code = FPM_OK };
+    if (!cli->state) {
+        fpm_status status = fpm_model_new_native(model, estimator, NULL, &source);
+        return status ? sim_cli_from_fpm(&source, "", 0, error) : SIM_OK;
+    }
+    fpm_status status = fpm_model_load(model, cli->state, estimator, &source);
+    if (status == FPM_INVALID_CONFIG) return sim_error_set(error, SIM_USAGE, cli->state, 0, "%s", source.message);
+    if (status) return sim_cli_from_fpm(&source, cli->state, 0, error);
+    if (is_regression(cli) || fpm_model_diagnostics(*model).source != FPM_SOURCE_REGRESSION) return SIM_OK;
+    fpm_model_free(*model);
+    return sim_error_set(
+        error, SIM_USAGE, cli->state, 0,
+        "the saved model is a regression, which has no estimator below it (say --estimator regression)");
+}
+
+sim_status sim_estimate_model(const sim_cli *cli, fpm_model **model, sim_error *error) {
+    fpm_estimator *estimator = NULL;
+    sim_status status = SIM_OK;
+    if (is_regression(cli) && !cli->state)
+        return sim_error_set(error, SIM_USAGE, "--estimator", 0,
+                             "a regression knows nothing by itself (add --state FILE with what it has learned)");
+    if (!is_regression(cli)) status = new_estimator(cli, &estimator, error);
+    if (!status) status = model_over(cli, estimator, model, error);
+    fpm_estimator_free(estimator);
+    return status;
+}

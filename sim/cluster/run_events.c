@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Virtual time event by event: one is pending per busy worker, the end of its pass. At each instant, in this order and repeated until nothing changes:
+// passes end (by worker), arrivals are admitted (a pass end may have freed a slot of a closed loop), idle workers start passes (by worker).
+#include <assert.h>
+#include <stdlib.h>
+
+#include "sim/cluster/cluster_state.h"
+
+static void touch(sim_cluster *cluster, uint32_t i) {
+    if (cluster->replicas[i].is_touched) return;
+    cluster->replicas[i].is_touched = true;
+    cluster->touched[cluster->n_touched++] = i;
+}
+
+static sim_status end_pass(sim_cluster *cluster, uint32_t i, int64_t now_ns, sim_error *error) {
+    sim_replica *replica = &cluster->replicas[i];
+    const sim_observer *observer = replica->observer;
+    sim_pass_record record = { i,
+                               replica->pass_start_ns,
+                               now_ns,
+                               sim_worker_metrics(replica->worker),
+                               cluster->n_ranks,
+                               sim_worker_has_queue_overflow(replica->worker) };
+    touch(cluster, i);
+    sim_status status = sim_replica_complete_pass(replica, error);
+    if (status || !observer->on_pass) return status;
+    return observer->on_pass(observer->self, &record, error);
+}
+
+static sim_status end_passes(sim_cluster *cluster, int64_t now_ns, sim_error *error) {
+    sim_event event;
+    while (sim_event_queue_peek(cluster->queue, &event) && event.time_ns == now_ns) {
+        sim_event_queue_pop(cluster->queue, &event);
+        sim_status status = end_pass(cluster, (uint32_t)event.id, now_ns, error);
+        if (status) return status;
+    }
+    return SIM_OK;
+}
+
+static sim_status admit_arrivals(sim_cluster *cluster, int64_t now_ns, sim_error *error) {
+    while (sim_load_next_time(cluster->load, now_ns) <= now_ns) {
+        uint32_t request;
+        uint32_t place = sim_cluster_route(cluster, now_ns, &request);
+        sim_status status = sim_cluster_enqueue(cluster, place, request, error);
+        if (status) return status;
+        touch(cluster, place / cluster->n_ranks);
+    }
+    return SIM_OK;
+}
+
+static int64_t next_time(const sim_cluster *cluster, int64_t now_ns) {
+    int64_t arrival_ns = sim_load_next_time(cluster->load, now_ns);
+    sim_event event;
+    if (!sim_event_queue_peek(cluster->queue, &event)) return arrival_ns;
+    return event.time_ns < arrival_ns ? event.time_ns : arrival_ns;
+}
+
+// `is_alone`: nobody else has anything to do in this instant, so that until the next event only this worker acts, and passes that decide nothing can follow
+// each other.
+static sim_status start_pass(sim_cluster *cluster, uint32_t i, bool is_alone, int64_t now_ns, sim_error *error) {
+    sim_replica *replica = &cluster->replicas[i];
+    if (replica->is_busy) return SIM_OK;
+    sim_status status = SIM_OK;
+    if (is_alone && !replica->observer->on_pass) {
+        int64_t until_ns = next_time(cluster, now_ns);
+        if (until_ns > cluster->max_time_ns) until_ns = cluster->max_time_ns;
+        status = sim_replica_run_steady(replica, &now_ns, until_ns, error);
+    }
+    if (!status && !replica->is_busy) status = sim_replica_begin_pass(replica, now_ns, error);
+    if (status || !replica->is_busy) return status;
+    if (!sim_event_queue_push(cluster->queue, (sim_event){ replica->pass_end_ns, SIM_PHASE_PASS_END, i }))
+        return sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory");
+    return SIM_OK;
+}
+
+static int by_identity(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static sim_status start_passes(sim_cluster *cluster, int64_t now_ns, sim_error *error) {
+    if (cluster->n_touched > 1) qsort(cluster->touched, cluster->n_touched, sizeof *cluster->touched, by_identity);
+    uint32_t n_touched = cluster->n_touched;
+    cluster->n_touched = 0;
+    for (uint32_t i = 0; i < n_touched; i++) cluster->replicas[cluster->touched[i]].is_touched = false;
+    for (uint32_t i = 0; i < n_touched; i++) {
+        sim_status status = start_pass(cluster, cluster->touched[i], n_touched == 1, now_ns, error);
+        if (status) return status;
+    }
+    return SIM_OK;
+}
+
+// All that happens at now_ns, to a fixed point. A pass lasts at least 1 ns, so no pass begins and ends in one instant; what can repeat is a rejection
+// that frees a slot of a closed loop, and every one of those uses up a request.
+static sim_status run_instant(sim_cluster *cluster, int64_t now_ns, sim_error *error) {
+    sim_status status = end_passes(cluster, now_ns, error);
+    do {
+        if (!status) status = admit_arrivals(cluster, now_ns, error);
+        if (!status) status = start_passes(cluster, now_ns, error);
+    } while (!status && sim_load_next_time(cluster->load, now_ns) <= now_ns);
+    return status;
+}
+
+sim_status sim_cluster_run_events(sim_cluster *cluster, int64_t max_time_ns, bool *is_cut, sim_error *error) {
+    const sim_observer *observer = cluster->parts.observers[0];
+    int64_t now_ns = 0;
+    cluster->max_time_ns = max_time_ns;
+    for (;;) {
+        int64_t next_ns = next_time(cluster, now_ns);
+        *is_cut = next_ns > max_time_ns && next_ns != SIM_TIME_NEVER;
+        if (next_ns == SIM_TIME_NEVER || *is_cut) return SIM_OK;
+        assert(next_ns >= now_ns);
+        now_ns = next_ns;
+        sim_status status = run_instant(cluster, now_ns, error);
+        if (!status) status = observer->on_tick(observer->self, now_ns);
+        if (status) return status;
+    }
+}
