@@ -127,6 +127,13 @@ void sim_cluster_free(sim_cluster *cluster) {
     free(cluster);
 }
 
+int64_t sim_cluster_end_ns(const sim_cluster *cluster) {
+    int64_t end_ns = 0;
+    for (uint32_t i = 0; i < cluster->n_replicas; i++)
+        if (cluster->replicas[i].stats.last_end_ns > end_ns) end_ns = cluster->replicas[i].stats.last_end_ns;
+    return end_ns;
+}
+
 const sim_worker_stats *sim_cluster_worker_stats(const sim_cluster *cluster, uint32_t i) {
     return &cluster->replicas[i].stats;
 }
@@ -180,6 +187,7 @@ sim_status sim_replica_run_steady(sim_replica *replica, int64_t *now_ns, int64_t
     sim_status status = sim_worker_run_steady(replica->worker, until_ns, &pricer, &steady, error);
     replica->stats.n_passes += steady.n_passes;
     replica->stats.busy_ns += steady.now_ns - *now_ns;
+    if (steady.n_passes > 0) replica->stats.last_end_ns = steady.now_ns;
     *now_ns = steady.now_ns;
     if (steady.open_end_ns > 0) {
         replica->is_busy = true;
@@ -208,6 +216,7 @@ sim_status sim_replica_complete_pass(sim_replica *replica, sim_error *error) {
     replica->is_busy = false;
     replica->stats.n_passes++;
     replica->stats.busy_ns += replica->pass_end_ns - replica->pass_start_ns;
+    replica->stats.last_end_ns = replica->pass_end_ns;
     return sim_worker_complete(replica->worker, replica->pass_end_ns, error);
 }
 
