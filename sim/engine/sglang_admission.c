@@ -19,8 +19,8 @@ static uint32_t clipped(const sim_engine *engine, uint32_t remaining_tokens) {
     return min_u32(remaining_tokens, (uint32_t)engine->config->clip_max_new_tokens);
 }
 
-// The most that admission can ask for, over all the tokens g it may know by then: ceil(prompt + g) + min(n_final - g, clip). It grows with g while the output
-// is clipped; from there on ceil jumps up where the known sequence begins a page, and falls in between.
+// The most that admission can ask for, over all the tokens g it may know by then: ceil(prompt + g) + min(n_final - g, clip). It grows with g
+// while the output is clipped; from there on ceil jumps up where the known sequence begins a page, and falls in between.
 static uint64_t largest_demand(const sim_engine *engine, const sim_sequence *sequence) {
     uint64_t input = sequence->input_tokens, n_final = sequence->n_final;
     uint64_t clip = (uint64_t)engine->config->clip_max_new_tokens;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Every allocation of an engine fails once, with every backend: the call says SIM_NO_MEMORY, and what there is can be freed. The linker routes the calls through
-// the __wrap_ functions (tests/CMakeLists.txt).
+// Every allocation of an engine fails once, with every backend: the call says SIM_NO_MEMORY, and what there is can be freed. The linker routes
+// the calls through the __wrap_ functions (tests/CMakeLists.txt).
 #include <stdlib.h>
 
 #include "tests/support/engine_probe.h"

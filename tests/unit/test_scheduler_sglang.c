@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Facts of the SGLang scheduler (notes/simulation-semantics.md 3.3, and the decisions at the top of scheduler_sglang.c) with numbers worked out by hand. Pages
-// have 4 tokens; C is the pool in tokens; a request (in, out) has `in` prompt tokens and asks for `out`. A line reads
+// Facts of the SGLang scheduler (notes/simulation-semantics.md 3.3, and the decisions at the top of scheduler_sglang.c) with numbers worked out by
+// hand. Pages have 4 tokens; C is the pool in tokens; a request (in, out) has `in` prompt tokens and asks for `out`. A line reads
 //   events while scheduling, prefill COUNT:CACHED+NEW, decode COUNT:CONTEXTS | events at the end of the pass
 #include "sim/engine/worker.h"
 #include "tests/support/engine_probe.h"
