@@ -7,35 +7,37 @@ void fpm_correction_init(fpm_correction *correction, fpm_kind kind, const fpm_mo
     const double tokens = (double)options->max_num_tokens, requests = (double)options->max_batch_size;
     const double high[2] = { kind == FPM_DECODE ? requests : tokens, (double)options->max_kv_tokens };
     fpm_samples_init(&correction->samples, kind == FPM_PREFILL ? 1 : 2, high, options, true);
+    correction->has_plain_ratios =
+        !options->is_faster_unbounded && !options->is_slower_unbounded && options->max_slower_correction_factor < 1e300;
     const uint64_t min = options->min_observations;
     correction->min_observations = min < UINT32_MAX ? (uint32_t)min : UINT32_MAX;
 }
 
 static bool is_usable(double ratio) { return ratio > 0.0 && ratio <= DBL_MAX; }
 
-// Median of values[first..end), mean of the middle two. With an odd number both are the same value, whose mean with
-// itself is exact; no branch on what is a coin toss.
-static inline double median_of(const double *values, uint32_t first, uint32_t end) {
-    const double lower = values[(first + end - 1) / 2], upper = values[(first + end) / 2];
-    const double mean = (lower + upper) / 2.0;
-    return mean <= DBL_MAX ? mean : lower / 2.0 + upper / 2.0;
+// Mean of the middle two of values[first..end). With an odd number both are the same value, whose mean with itself is
+// exact; no branch on what is a coin toss.
+static inline double middle(const double *values, uint32_t first, uint32_t end) {
+    return (values[(first + end - 1) / 2] + values[(first + end) / 2]) / 2.0;
 }
 
 // Median of the finite positive ratios; 1 where there are none. *has_one says which.
 static double median(const fpm_sorted_list *sorted, bool *has_one) {
+    const double *values = sorted->values;
     uint32_t first = 0, end = sorted->n;
-    while (first < end && !is_usable(sorted->values[first])) first++;
-    while (end > first && !is_usable(sorted->values[end - 1])) end--;
+    while (first < end && !is_usable(values[first])) first++;
+    while (end > first && !is_usable(values[end - 1])) end--;
     *has_one = end > first;
-    return *has_one ? median_of(sorted->values, first, end) : 1.0;
+    if (!*has_one) return 1.0;
+    const double mean = middle(values, first, end);
+    return mean <= DBL_MAX ? mean : values[(first + end - 1) / 2] / 2.0 + values[(first + end) / 2] / 2.0;
 }
 
-static inline void update_median(fpm_bucket *bucket) {
-    const double *values = bucket->sorted.values;
-    const uint32_t n = bucket->sorted.n;
+static inline void update_median(const fpm_correction *correction, uint32_t index) {
+    fpm_bucket *bucket = &correction->samples.buckets[index];
     bool has_one;
-    if (n > 0 && values[0] > 0.0 && values[n - 1] <= DBL_MAX)
-        bucket->median = median_of(values, 0, n);
+    if (correction->has_plain_ratios && bucket->sorted.n > 0)
+        bucket->median = middle(bucket->sorted.values, 0, bucket->sorted.n);
     else
         bucket->median = median(&bucket->sorted, &has_one);
 }
@@ -44,8 +46,8 @@ bool fpm_correction_learn(fpm_correction *correction, fpm_load load, double rati
     fpm_samples *samples = &correction->samples;
     fpm_samples_change change;
     if (!fpm_samples_insert(samples, load, ratio, &change)) return false;
-    if (change.is_stored) update_median(&samples->buckets[change.grown]);
-    if (change.shrunk != FPM_NONE) update_median(&samples->buckets[change.shrunk]);
+    if (change.is_stored) update_median(correction, change.grown);
+    if (change.shrunk != FPM_NONE) update_median(correction, change.shrunk);
     return true;
 }
 

@@ -11,11 +11,13 @@
 typedef struct fpm_correction {
     fpm_samples samples;       // value: ratio, clamped to the factor bounds
     uint32_t min_observations; // saturated
+    bool has_plain_ratios;     // bounds keep every ratio positive, finite and far from overflow
 } fpm_correction;
 
 void fpm_correction_init(fpm_correction *correction, fpm_kind kind, const fpm_model_options *options);
 
-// Learn a ratio >= 0 (infinite is kept, and skipped by the medians). False: no memory, nothing changed.
+// Learn a ratio >= 0 within the factor bounds (without bounds it may be 0 or infinite: kept, and skipped by medians).
+// False: no memory, nothing changed.
 bool fpm_correction_learn(fpm_correction *correction, fpm_load load, double ratio);
 
 static inline bool fpm_correction_is_ready(const fpm_correction *correction) {

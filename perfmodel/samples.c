@@ -9,6 +9,15 @@
 #define COLD __attribute__((noinline, cold)) // kept out of the way of the hot path
 #define LEAST_BUCKETS 16                     // and twice that, and so on: always a multiple of four
 
+// How ready a bucket is to give up its oldest sample, in one whole number that a double holds exactly: count (12 bits),
+// age of the oldest sample (29), index (12). The largest one is the fullest bucket, of equals the one whose oldest
+// sample is oldest, and says its own index: finding it is one pass of maxima. Larger sets are searched the plain way.
+#define INDEX_BITS 12
+#define NUMBER_BITS 29
+#define MOST_COUNT 4095
+#define LAST_NUMBER ((UINT32_C(1) << NUMBER_BITS) - 1)
+#define ONE_MORE ((double)(UINT64_C(1) << (NUMBER_BITS + INDEX_BITS)))
+
 void fpm_samples_init(fpm_samples *samples, unsigned n_axes, const double high[2], const fpm_model_options *options,
                       bool keeps_sorted) {
     const double n_cells = n_axes == 1 ? (double)options->bucket_count : floor(sqrt((double)options->bucket_count));
@@ -22,6 +31,8 @@ void fpm_samples_init(fpm_samples *samples, unsigned n_axes, const double high[2
         .limit = options->max_observations,
         .keeps_sorted = keeps_sorted,
         .spare = 1,
+        .most_packed_buckets = options->max_observations < MOST_COUNT ? 1u << INDEX_BITS : 0,
+        .last_number = options->max_observations < MOST_COUNT ? LAST_NUMBER : UINT32_MAX,
         .fullest = FPM_NONE,
         .hash_shift = options->bucket_count <= DIRECT_BUCKETS ? 0 : 64,
         .table_size = options->bucket_count <= DIRECT_BUCKETS ? options->bucket_count : 0,
@@ -74,18 +85,7 @@ bool fpm_samples_copy(fpm_samples *copy, const fpm_samples *samples) {
 
 // --- buckets ---------------------------------------------------------------------------------------------------------
 
-// How ready a bucket is to give up its oldest sample, in one whole number that a double holds exactly: count (12 bits),
-// age of the oldest sample (29), index (12). The largest one is the fullest bucket, of equals the one whose oldest
-// sample is oldest, and says its own index: finding it is one pass of maxima. Larger sets are searched the plain way.
-#define INDEX_BITS 12
-#define NUMBER_BITS 29
-#define MOST_COUNT 4095
-#define LAST_NUMBER ((UINT32_C(1) << NUMBER_BITS) - 1)
-#define ONE_MORE ((double)(UINT64_C(1) << (NUMBER_BITS + INDEX_BITS)))
-
-static inline bool is_small(const fpm_samples *samples) {
-    return samples->limit < MOST_COUNT && samples->n_buckets <= 1u << INDEX_BITS;
-}
+static inline bool is_small(const fpm_samples *samples) { return samples->n_buckets <= samples->most_packed_buckets; }
 
 static inline double fullness_of(uint32_t count, uint32_t oldest_number, uint32_t index) {
     const uint64_t age = LAST_NUMBER - (oldest_number & LAST_NUMBER);
@@ -278,10 +278,6 @@ static inline void evict(fpm_samples *samples, uint32_t grown, fpm_samples_chang
 }
 
 // Insertion numbers are used up after 2^29 samples (2^32 in large sets): count again, keeping their order.
-static inline uint32_t last_number(const fpm_samples *samples) {
-    return samples->limit < MOST_COUNT ? LAST_NUMBER : UINT32_MAX;
-}
-
 static COLD void renumber(fpm_samples *samples) {
     uint32_t number = 0;
     for (uint32_t slot = fpm_samples_oldest(samples); slot; slot = samples->slots[slot].newer)
@@ -360,7 +356,7 @@ bool fpm_samples_insert(fpm_samples *samples, fpm_load load, double value, fpm_s
     }
     if (samples->keeps_sorted && !fpm_sorted_list_reserve(&samples->buckets[grown].sorted)) return false;
     // From here on nothing fails.
-    if (samples->next_number >= last_number(samples)) renumber(samples);
+    if (samples->next_number >= samples->last_number) renumber(samples);
     const uint32_t slot = samples->spare;
     samples->slots[slot].value = value;
     samples->slots[slot].load = load;

@@ -55,13 +55,14 @@ typedef struct fpm_samples {
     uint32_t n;      // samples retained
     uint32_t spare;  // the slot of the next sample
     uint32_t capacity;
-    uint32_t next_number;
+    uint32_t next_number, last_number; // insertion numbers; after the last one they are dealt out anew
 
     fpm_bucket *buckets; // some may be empty
     double *fullness;    // per bucket, see samples.c; 0 in all places beyond the populated ones
     uint32_t n_buckets, bucket_capacity;
-    uint32_t fullest; // since the last eviction; FPM_NONE = not known
-    uint32_t *table;  // cell or hash -> bucket index + 1, 0 = none
+    uint32_t most_packed_buckets; // up to so many the search for the fullest one is quick
+    uint32_t fullest;             // since the last eviction; FPM_NONE = not known
+    uint32_t *table;              // cell or hash -> bucket index + 1, 0 = none
     uint64_t table_size;
     unsigned hash_shift; // 0: direct index
 } fpm_samples;

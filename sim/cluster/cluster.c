@@ -168,10 +168,25 @@ static sim_status price_pass(const sim_replica *replica, const fpm_metrics *metr
     return SIM_OK;
 }
 
-sim_status sim_replica_price(void *self, const fpm_metrics *metrics, int64_t now_ns, int64_t *end_ns,
-                             sim_error *error) {
+static sim_status price_steady_pass(void *self, const fpm_metrics *metrics, int64_t now_ns, int64_t *end_ns,
+                                    sim_error *error) {
     double ms;
     return price_pass(self, metrics, now_ns, &ms, end_ns, error);
+}
+
+sim_status sim_replica_run_steady(sim_replica *replica, int64_t *now_ns, int64_t until_ns, sim_error *error) {
+    const sim_pricer pricer = { replica, price_steady_pass };
+    sim_steady steady = { .now_ns = *now_ns };
+    sim_status status = sim_worker_run_steady(replica->worker, until_ns, &pricer, &steady, error);
+    replica->stats.n_passes += steady.n_passes;
+    replica->stats.busy_ns += steady.now_ns - *now_ns;
+    *now_ns = steady.now_ns;
+    if (steady.open_end_ns > 0) {
+        replica->is_busy = true;
+        replica->pass_start_ns = steady.now_ns;
+        replica->pass_end_ns = steady.open_end_ns;
+    }
+    return status;
 }
 
 sim_status sim_replica_begin_pass(sim_replica *replica, int64_t now_ns, sim_error *error) {

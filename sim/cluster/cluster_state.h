@@ -33,16 +33,18 @@ struct sim_cluster {
     sim_event_queue *queue;
     uint32_t *touched; // workers whose queue or pass changed in this instant
     uint32_t n_touched;
+    int64_t max_time_ns;
 };
 
 // --- steps of virtual time (cluster.c) ---
 // The next arrival finds its place: ranks are counted through, those of worker 0 first.
 uint32_t sim_cluster_route(sim_cluster *cluster, int64_t now_ns, uint32_t *request);
 sim_status sim_cluster_enqueue(sim_cluster *cluster, uint32_t place, uint32_t request, sim_error *error);
+// The passes of an idle worker that decide nothing and end before `until_ns`, where the next ones are such; the first that ends later is left open, as by
+// sim_replica_begin_pass. *now_ns goes to the end of the last complete one.
+sim_status sim_replica_run_steady(sim_replica *replica, int64_t *now_ns, int64_t until_ns, sim_error *error);
 // Begin the next pass of an idle worker, if there is anything to do; pass_end_ns says when it ends.
 sim_status sim_replica_begin_pass(sim_replica *replica, int64_t now_ns, sim_error *error);
-// sim_pricer.price; `self` is a replica.
-sim_status sim_replica_price(void *self, const fpm_metrics *metrics, int64_t now_ns, int64_t *end_ns, sim_error *error);
 sim_status sim_replica_complete_pass(sim_replica *replica, sim_error *error);
 
 // --- the two ways to let time pass ---

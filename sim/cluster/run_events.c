@@ -49,10 +49,25 @@ static sim_status admit_arrivals(sim_cluster *cluster, int64_t now_ns, sim_error
     return SIM_OK;
 }
 
-static sim_status start_pass(sim_cluster *cluster, uint32_t i, int64_t now_ns, sim_error *error) {
+static int64_t next_time(const sim_cluster *cluster, int64_t now_ns) {
+    int64_t arrival_ns = sim_load_next_time(cluster->load, now_ns);
+    sim_event event;
+    if (!sim_event_queue_peek(cluster->queue, &event)) return arrival_ns;
+    return event.time_ns < arrival_ns ? event.time_ns : arrival_ns;
+}
+
+// `is_alone`: nobody else has anything to do in this instant, so that until the next event only this worker acts, and passes that decide nothing can follow
+// each other.
+static sim_status start_pass(sim_cluster *cluster, uint32_t i, bool is_alone, int64_t now_ns, sim_error *error) {
     sim_replica *replica = &cluster->replicas[i];
     if (replica->is_busy) return SIM_OK;
-    sim_status status = sim_replica_begin_pass(replica, now_ns, error);
+    sim_status status = SIM_OK;
+    if (is_alone && !replica->observer->on_pass) {
+        int64_t until_ns = next_time(cluster, now_ns);
+        if (until_ns > cluster->max_time_ns) until_ns = cluster->max_time_ns;
+        status = sim_replica_run_steady(replica, &now_ns, until_ns, error);
+    }
+    if (!status && !replica->is_busy) status = sim_replica_begin_pass(replica, now_ns, error);
     if (status || !replica->is_busy) return status;
     if (!sim_event_queue_push(cluster->queue, (sim_event){ replica->pass_end_ns, SIM_PHASE_PASS_END, i }))
         return sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory");
@@ -70,7 +85,7 @@ static sim_status start_passes(sim_cluster *cluster, int64_t now_ns, sim_error *
     cluster->n_touched = 0;
     for (uint32_t i = 0; i < n_touched; i++) cluster->replicas[cluster->touched[i]].is_touched = false;
     for (uint32_t i = 0; i < n_touched; i++) {
-        sim_status status = start_pass(cluster, cluster->touched[i], now_ns, error);
+        sim_status status = start_pass(cluster, cluster->touched[i], n_touched == 1, now_ns, error);
         if (status) return status;
     }
     return SIM_OK;
@@ -87,16 +102,10 @@ static sim_status run_instant(sim_cluster *cluster, int64_t now_ns, sim_error *e
     return status;
 }
 
-static int64_t next_time(const sim_cluster *cluster, int64_t now_ns) {
-    int64_t arrival_ns = sim_load_next_time(cluster->load, now_ns);
-    sim_event event;
-    if (!sim_event_queue_peek(cluster->queue, &event)) return arrival_ns;
-    return event.time_ns < arrival_ns ? event.time_ns : arrival_ns;
-}
-
 sim_status sim_cluster_run_events(sim_cluster *cluster, int64_t max_time_ns, bool *is_cut, sim_error *error) {
     const sim_observer *observer = cluster->parts.observers[0];
     int64_t now_ns = 0;
+    cluster->max_time_ns = max_time_ns;
     for (;;) {
         int64_t next_ns = next_time(cluster, now_ns);
         *is_cut = next_ns > max_time_ns && next_ns != SIM_TIME_NEVER;

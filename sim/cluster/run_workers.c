@@ -56,22 +56,6 @@ static void free_arrivals(arrivals *all) {
     free(all->last);
 }
 
-// The passes that decide nothing before `until_ns`, where the next ones are such.
-static sim_status run_steady(sim_replica *replica, int64_t *now_ns, int64_t until_ns, sim_error *error) {
-    const sim_pricer pricer = { replica, sim_replica_price };
-    sim_steady steady = { .now_ns = *now_ns };
-    sim_status status = sim_worker_run_steady(replica->worker, until_ns, &pricer, &steady, error);
-    replica->stats.n_passes += steady.n_passes;
-    replica->stats.busy_ns += steady.now_ns - *now_ns;
-    *now_ns = steady.now_ns;
-    if (steady.open_end_ns > 0) {
-        replica->is_busy = true;
-        replica->pass_start_ns = steady.now_ns;
-        replica->pass_end_ns = steady.open_end_ns;
-    }
-    return status;
-}
-
 static sim_status run_worker(sim_replica *replica, const arrivals *all, int64_t max_time_ns, sim_error *error) {
     sim_cluster *cluster = replica->cluster;
     const sim_observer *observer = replica->observer;
@@ -92,7 +76,8 @@ static sim_status run_worker(sim_replica *replica, const arrivals *all, int64_t 
         for (; !status && request != SIM_NO_REQUEST && all->time_ns[request] <= now_ns; request = all->next[request])
             status = sim_cluster_enqueue(cluster, all->place[request], request, error);
         int64_t until_ns = request == SIM_NO_REQUEST ? SIM_TIME_NEVER : all->time_ns[request];
-        if (!status) status = run_steady(replica, &now_ns, until_ns < max_time_ns ? until_ns : max_time_ns, error);
+        if (!status)
+            status = sim_replica_run_steady(replica, &now_ns, until_ns < max_time_ns ? until_ns : max_time_ns, error);
         if (!status && !replica->is_busy) status = sim_replica_begin_pass(replica, now_ns, error);
         if (!status && (replica->stats.n_passes & 63) == 0) status = observer->on_tick(observer->self, now_ns);
         if (status) return status;

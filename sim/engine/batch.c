@@ -3,8 +3,10 @@
 
 #include <stdlib.h>
 
-bool sim_batch_init(sim_batch *batch, uint32_t block_size) {
-    *batch = (sim_batch){ .block_size = block_size, .boundary_counts = calloc(block_size, sizeof(uint32_t)) };
+bool sim_batch_init(sim_batch *batch, uint32_t block_size, uint32_t n_ahead) {
+    *batch = (sim_batch){ .block_size = block_size,
+                          .n_ahead = n_ahead,
+                          .boundary_counts = calloc(block_size, sizeof(uint32_t)) };
     return batch->boundary_counts != NULL;
 }
 
@@ -12,11 +14,12 @@ void sim_batch_clear(sim_batch *batch) {
     free(batch->boundary_counts);
     free(batch->heap);
     free(batch->fresh);
+    free(batch->late);
 }
 
-static bool grow(uint32_t **array, uint32_t *n_allocated, uint32_t n) {
+static bool grow(void **array, uint32_t *n_allocated, uint32_t n, size_t element_bytes) {
     if (n <= *n_allocated) return true;
-    uint32_t *grown = realloc(*array, (size_t)n * sizeof *grown);
+    void *grown = realloc(*array, n * element_bytes);
     if (!grown) return false;
     *array = grown;
     *n_allocated = n;
@@ -24,8 +27,9 @@ static bool grow(uint32_t **array, uint32_t *n_allocated, uint32_t n) {
 }
 
 bool sim_batch_reserve(sim_batch *batch, uint32_t n_members) {
-    return grow(&batch->heap, &batch->n_heap_allocated, n_members) &&
-           grow(&batch->fresh, &batch->n_fresh_allocated, n_members);
+    return grow((void **)&batch->heap, &batch->n_heap_allocated, n_members, sizeof *batch->heap) &&
+           grow((void **)&batch->fresh, &batch->n_fresh_allocated, n_members, sizeof *batch->fresh) &&
+           grow((void **)&batch->late, &batch->n_late_allocated, n_members, sizeof *batch->late);
 }
 
 // --- heap of finish passes ----------------------------------------------------------------------------------------------
@@ -60,12 +64,29 @@ static void sift_down(sim_batch *batch, sim_sequence *sequences, uint32_t at, ui
 
 // --- members ------------------------------------------------------------------------------------------------------------
 
-// The phase in which the member's newest token begins a block: length - 1 is a multiple of the block size.
+// The phase in which the token that a pass makes room for begins a block: length - 1 (+ n_ahead) is a multiple of the block size.
 static uint32_t boundary_phase(const sim_batch *batch, uint32_t length) {
-    uint32_t filled = (length - 1) % batch->block_size;
+    uint32_t filled = (length - 1 + batch->n_ahead) % batch->block_size;
     uint32_t passes_to_go = filled == 0 ? 0 : batch->block_size - filled;
     uint32_t phase = batch->phase + passes_to_go;
     return phase < batch->block_size ? phase : phase - batch->block_size;
+}
+
+static void join_late_group(sim_batch *batch, int64_t last_token_ns) {
+    if (batch->n_late == 0 || batch->late[batch->n_late - 1].last_token_ns != last_token_ns)
+        batch->late[batch->n_late++] = (sim_token_group){ last_token_ns, 0 };
+    batch->late[batch->n_late - 1].n_members++;
+}
+
+// The time of the newest token stays with the sequence until its first decode pass.
+static void leave_group(sim_batch *batch, sim_sequence *sequence) {
+    if (sequence->join_pass == batch->n_passes && sequence->last_token_ns != batch->last_token_ns) {
+        uint32_t i = 0;
+        while (batch->late[i].last_token_ns != sequence->last_token_ns) i++;
+        batch->late[i].n_members--;
+    } else {
+        sequence->last_token_ns = batch->last_token_ns;
+    }
 }
 
 void sim_batch_join(sim_batch *batch, sim_sequence *sequences, uint32_t index) {
@@ -79,11 +100,14 @@ void sim_batch_join(sim_batch *batch, sim_sequence *sequences, uint32_t index) {
     batch->heap[batch->n_members] = index;
     sift_up(batch, sequences, batch->n_members++);
     if (sequence->n_generated == 1) batch->fresh[batch->n_fresh++] = index;
+    if (sequence->last_token_ns != batch->last_token_ns) join_late_group(batch, sequence->last_token_ns);
 }
 
 static void forget_fresh(sim_batch *batch, uint32_t index) {
+    uint32_t n_kept = 0;
     for (uint32_t i = 0; i < batch->n_fresh; i++)
-        if (batch->fresh[i] == index) batch->fresh[i] = batch->fresh[--batch->n_fresh];
+        if (batch->fresh[i] != index) batch->fresh[n_kept++] = batch->fresh[i];
+    batch->n_fresh = n_kept;
 }
 
 void sim_batch_leave(sim_batch *batch, sim_sequence *sequences, uint32_t index) {
@@ -100,15 +124,17 @@ void sim_batch_leave(sim_batch *batch, sim_sequence *sequences, uint32_t index) 
     if (batch->n_fresh) forget_fresh(batch, index);
     sequence->n_generated = length - sequence->input_tokens;
     sequence->n_computed = length - 1;
-    sequence->n_blocks = (length - 1 + batch->block_size - 1) / batch->block_size;
-    sequence->last_token_ns = batch->last_token_ns;
+    sequence->n_blocks = (length - 1 + batch->n_ahead + batch->block_size - 1) / batch->block_size;
+    leave_group(batch, sequence);
     sequence->is_member = false;
 }
 
-void sim_batch_advance(sim_batch *batch) {
+void sim_batch_advance(sim_batch *batch, int64_t now_ns) {
     batch->contexts.squares += 2 * (sim_u128)batch->contexts.sum + batch->n_members; // (x + 1)^2 = x^2 + 2 x + 1
     batch->contexts.sum += batch->n_members;
     batch->n_passes++;
+    batch->last_token_ns = now_ns;
+    batch->n_late = 0;
     if (++batch->phase == batch->block_size) batch->phase = 0;
 }
 

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "sim/engine/kv_tree.h"
+#include "sim/engine/radix_cache.h"
 #include "sim/engine/square_sum.h"
 
 #define SIM_NO_SEQUENCE UINT32_MAX
@@ -33,14 +34,23 @@ typedef struct sim_sequence {
     uint64_t finish_pass;   // members: number of decode passes done when its last token is out
     uint32_t heap_place;
     uint32_t before, after; // in the running list; `after` also links the waiting queue and the free list
+    sim_radix_path path;    // sglang: pages in the radix tree, instead of `chain`
     bool is_member;
     bool was_admitted;
     bool is_preempted;
+    bool lacks_page; // sglang: none could be had for its newest token
 } sim_sequence;
+
+// Members that emitted their newest token at one time.
+typedef struct sim_token_group {
+    int64_t last_token_ns;
+    uint32_t n_members;
+} sim_token_group;
 
 typedef struct sim_batch {
     uint64_t n_passes;          // decode passes done
     uint32_t block_size, phase; // phase = n_passes mod block_size
+    uint32_t n_ahead;           // tokens beyond the newest one that a decode pass makes room for
     uint32_t n_members;
     sim_square_sum contexts;   // sequence lengths at the time of the next decode pass
     uint32_t *boundary_counts; // by phase: members that need a new block in a pass of that phase
@@ -48,10 +58,13 @@ typedef struct sim_batch {
     uint32_t n_heap_allocated;
     uint32_t *fresh; // members whose newest token is their first
     uint32_t n_fresh, n_fresh_allocated;
-    int64_t last_token_ns; // all members emitted their newest token then
+    int64_t last_token_ns; // of the last decode pass: all members emitted their newest token then, but for
+    sim_token_group *late; // those that joined after passes in which the batch took no part
+    uint32_t n_late, n_late_allocated;
 } sim_batch;
 
-bool sim_batch_init(sim_batch *batch, uint32_t block_size);
+// n_ahead 0: blocks are taken for a token when it is computed; 1: for the token that the pass emits, too.
+bool sim_batch_init(sim_batch *batch, uint32_t block_size, uint32_t n_ahead);
 void sim_batch_clear(sim_batch *batch);
 // Room for n members, so that joining never allocates. False: no memory.
 bool sim_batch_reserve(sim_batch *batch, uint32_t n_members);
@@ -62,19 +75,21 @@ static inline uint32_t sim_sequence_length(const sim_batch *batch, const sim_seq
     return sequence->is_member ? length + (uint32_t)(batch->n_passes - sequence->join_pass) : length;
 }
 
-// A sequence that has computed everything but its newest token, just emitted, joins. O(log members).
+// A sequence that has computed everything but its newest token, emitted at last_token_ns, joins; of two that join, the later one has the later token.
+// O(log members).
 void sim_batch_join(sim_batch *batch, sim_sequence *sequences, uint32_t index);
-// It leaves, finished or preempted; its counters are those of now: n_generated, n_computed = length - 1, n_blocks. O(log members + fresh).
+// It leaves, finished or preempted; its counters are those of now: n_generated, n_computed = length - 1, n_blocks, last_token_ns.
+// O(log members + fresh + late groups).
 void sim_batch_leave(sim_batch *batch, sim_sequence *sequences, uint32_t index);
 
 // Members that need one more block in the next decode pass.
 static inline uint32_t sim_batch_block_need(const sim_batch *batch) { return batch->boundary_counts[batch->phase]; }
 static inline bool sim_batch_needs_block(const sim_batch *batch, const sim_sequence *sequence) {
-    return (sim_sequence_length(batch, sequence) - 1) % batch->block_size == 0;
+    return (sim_sequence_length(batch, sequence) - 1 + batch->n_ahead) % batch->block_size == 0;
 }
 
-// A decode pass is over: every member has one more token.
-void sim_batch_advance(sim_batch *batch);
+// A decode pass is over: every member has one more token, emitted at now_ns.
+void sim_batch_advance(sim_batch *batch, int64_t now_ns);
 // The next member that is finished by now, in running order; SIM_NO_SEQUENCE for none. It must leave before the next call.
 uint32_t sim_batch_finished(const sim_batch *batch, const sim_sequence *sequences);
 

@@ -12,8 +12,9 @@
 #include "sim/config/config.h"
 #include "sim/engine/content.h"
 
-typedef enum sim_backend { SIM_BACKEND_VLLM, SIM_BACKEND_TRTLLM } sim_backend;
+typedef enum sim_backend { SIM_BACKEND_VLLM, SIM_BACKEND_SGLANG, SIM_BACKEND_TRTLLM } sim_backend;
 typedef enum sim_preemption { SIM_PREEMPT_LIFO, SIM_PREEMPT_FIFO } sim_preemption;
+typedef enum sim_schedule_policy { SIM_POLICY_FIFO, SIM_POLICY_LPM } sim_schedule_policy;
 typedef enum sim_unservable { SIM_UNSERVABLE_REJECT, SIM_UNSERVABLE_FAIL } sim_unservable;
 
 typedef struct sim_engine_config { // section [engine]
@@ -25,6 +26,13 @@ typedef struct sim_engine_config { // section [engine]
     int64_t prefill_schedule_interval; // vllm with several ranks: prompts on every Nth pass
     int preemption;                    // sim_preemption
     int on_unservable;                 // sim_unservable
+    // sglang
+    int64_t prefill_decode_interval; // rounds without prompts after one with prompts
+    int schedule_policy;             // sim_schedule_policy
+    int64_t chunked_prefill_size;    // 0 = max_num_batched_tokens
+    int64_t max_prefill_tokens;
+    int64_t clip_max_new_tokens;
+    double schedule_conservativeness;
 } sim_engine_config;
 
 typedef struct sim_kv_cache_config { // section [kv_cache]
@@ -37,7 +45,8 @@ extern const sim_key_table sim_engine_keys;
 extern const sim_key_table sim_kv_cache_keys;
 extern const char *const sim_backend_names[];
 
-// Rules between keys: max_num_batched_tokens >= max_num_seqs (the fast path rests on it), num_blocks known. SIM_USAGE. Resolves an empty block_size.
+// Rules between keys: max_num_batched_tokens >= max_num_seqs (the fast path rests on it), a backend's keys only with it, budgets of sglang that let a prompt
+// through, num_blocks known. SIM_USAGE. Resolves an empty block_size.
 sim_status sim_engine_check(const sim_config *config, const sim_engine_config *engine, sim_kv_cache_config *kv_cache,
                             sim_error *error);
 
@@ -84,7 +93,8 @@ sim_status sim_engine_enqueue(sim_engine *engine, uint32_t request, uint32_t inp
                               sim_error *error);
 bool sim_engine_has_work(const sim_engine *engine); // waiting or running requests
 bool sim_engine_has_waiting(const sim_engine *engine);
-bool sim_engine_has_decodes(const sim_engine *engine); // running requests past their prefill
+bool sim_engine_has_decodes(const sim_engine *engine);  // running requests past their prefill
+bool sim_engine_has_prefills(const sim_engine *engine); // in the open pass: prompts, and what is recomputed
 
 typedef struct sim_pass {
     // `scheduled`, `moments` and, for a log, `queued` are written by each pass; the rest is the caller's, who begins with fpm_metrics_idle().

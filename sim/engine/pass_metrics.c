@@ -49,6 +49,7 @@ static void describe_queue(const sim_engine *engine, sim_pass *pass) {
 // The longest context of the batch is not kept, as no sum gives it: only a log asks for it.
 static uint32_t longest_member(const sim_engine *engine) {
     uint32_t longest = 0;
+    if (!engine->batch_takes_part) return 0;
     for (uint32_t i = 0; i < engine->batch.n_members; i++) {
         uint32_t length = sim_sequence_length(&engine->batch, &engine->sequences[engine->batch.heap[i]]);
         if (length > longest) longest = length;
@@ -65,10 +66,10 @@ static void describe_in_full(const sim_engine *engine, const pass_sums *sums, si
 }
 
 // The batch alone, as most passes are.
-static void describe_batch(const sim_engine *engine, sim_pass *pass) {
+static void describe_batch(const pass_sums *sums, sim_pass *pass) {
     pass->metrics->scheduled = (fpm_scheduled_requests){
-        .num_decode_requests = (uint32_t)engine->batch.contexts.count,
-        .sum_decode_kv_tokens = (uint32_t)engine->batch.contexts.sum,
+        .num_decode_requests = (uint32_t)sums->decode_contexts.count,
+        .sum_decode_kv_tokens = (uint32_t)sums->decode_contexts.sum,
     };
     pass->metrics->moments = (fpm_moments){ .is_present = true };
 }
@@ -90,7 +91,8 @@ static void describe_items(const pass_sums *sums, sim_pass *pass) {
 }
 
 sim_status sim_pass_describe(const sim_engine *engine, sim_pass *pass, sim_error *error) {
-    pass_sums sums = { .decode_contexts = engine->batch.contexts };
+    pass_sums sums = { .prefill_tokens = 0 };
+    if (engine->batch_takes_part) sums.decode_contexts = engine->batch.contexts;
     for (uint32_t i = 0; i < engine->items.n; i++) {
         const sim_sequence *sequence = &engine->sequences[engine->items.items[i]];
         if (sequence->n_pass_tokens > 0) add_item(&sums, sequence);
@@ -100,7 +102,7 @@ sim_status sim_pass_describe(const sim_engine *engine, sim_pass *pass, sim_error
                              "the KV tokens of one pass exceed 2^32-1, the range of ForwardPassMetrics "
                              "(lower engine.max_num_seqs)");
     if (engine->items.n == 0)
-        describe_batch(engine, pass);
+        describe_batch(&sums, pass);
     else
         describe_items(&sums, pass);
     if (engine->wants_variances) describe_in_full(engine, &sums, pass);

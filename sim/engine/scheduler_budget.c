@@ -200,6 +200,13 @@ static sim_status schedule_waiting(sim_engine *engine, const sim_budget_rules *r
     return status;
 }
 
+// Preemptions and rejections may have made room. Each round removes a running or a waiting request, so this ends.
+bool sim_budget_is_worth_retrying(const sim_engine *engine) {
+    return engine->n_pass_preemptions > 0 || engine->n_rejections > 0;
+}
+
+void sim_budget_on_unfinished(sim_engine *engine, uint32_t index) { engine->partial = index; }
+
 bool sim_budget_is_steady(sim_engine *engine, const sim_budget_rules *rules) {
     uint32_t n_needed = sim_batch_block_need(&engine->batch);
     return n_needed == 0 || take(engine, rules, n_needed);

@@ -23,6 +23,13 @@ sim_status sim_budget_schedule(sim_engine *engine, const sim_budget_rules *rules
 // The batch alone, while its new blocks fit.
 bool sim_budget_is_steady(sim_engine *engine, const sim_budget_rules *rules);
 
+// The rest of a scheduler's table.
+bool sim_budget_is_worth_retrying(const sim_engine *engine);
+void sim_budget_on_unfinished(sim_engine *engine, uint32_t index);
+#define SIM_BUDGET_SCHEDULER                                                                          \
+    .init = sim_kv_init, .clear = sim_kv_clear, .room = sim_kv_room, .release = sim_sequence_release, \
+    .is_worth_retrying = sim_budget_is_worth_retrying, .on_unfinished = sim_budget_on_unfinished
+
 // Blocks that are not active.
 uint32_t sim_budget_room(const sim_engine *engine);
 // Blocks of a sequence at its end: ceil((input + n_final) / block size).

@@ -45,4 +45,9 @@ static sim_status schedule(sim_engine *engine, int64_t now_ns, sim_error *error)
     return sim_budget_schedule(engine, &rules, now_ns, error);
 }
 
-const sim_scheduler sim_scheduler_trtllm = { "trtllm", final_tokens, on_finish, is_steady, schedule };
+const sim_scheduler sim_scheduler_trtllm = { .name = "trtllm",
+                                             .final_tokens = final_tokens,
+                                             .on_finish = on_finish,
+                                             .is_steady = is_steady,
+                                             .schedule = schedule,
+                                             SIM_BUDGET_SCHEDULER };

@@ -3,12 +3,6 @@
 // vLLM (v1): admission asks for the whole known sequence beside what is active; what then runs out is made up for by preemption.
 #include "sim/engine/scheduler_budget.h"
 
-static uint32_t final_tokens(const sim_engine *engine, uint32_t input_tokens, uint32_t output_tokens) {
-    int64_t limit = engine->config->max_model_len;
-    bool is_limited = limit > input_tokens && limit - input_tokens < output_tokens;
-    return is_limited ? (uint32_t)(limit - input_tokens) : output_tokens;
-}
-
 static bool is_unservable(const sim_engine *engine, const sim_sequence *sequence, sim_reject_reason *reason) {
     uint64_t capacity_tokens = (uint64_t)sim_kv_tree_capacity(engine->kv) * (uint64_t)engine->kv_cache->block_size;
     bool exceeds = sim_budget_exceeds_limits(engine, sequence, reason);
@@ -39,4 +33,6 @@ static sim_status schedule(sim_engine *engine, int64_t now_ns, sim_error *error)
     return sim_budget_schedule(engine, &rules, now_ns, error);
 }
 
-const sim_scheduler sim_scheduler_vllm = { "vllm", final_tokens, NULL, is_steady, schedule };
+const sim_scheduler sim_scheduler_vllm = {
+    .name = "vllm", .final_tokens = sim_final_tokens, .is_steady = is_steady, .schedule = schedule, SIM_BUDGET_SCHEDULER
+};

@@ -3,6 +3,18 @@
 // A sequence that is no member of the batch, and its KV blocks.
 #include "sim/engine/engine_state.h"
 
+bool sim_kv_init(sim_engine *engine) {
+    const sim_kv_cache_config *config = engine->kv_cache;
+    engine->kv = sim_kv_tree_new((uint32_t)config->num_blocks, (uint32_t)config->block_size, engine->content);
+    return engine->kv != NULL;
+}
+
+void sim_kv_clear(sim_engine *engine) { sim_kv_tree_free(engine->kv); }
+
+sim_room sim_kv_room(const sim_engine *engine) {
+    return (sim_room){ sim_kv_tree_capacity(engine->kv), sim_kv_tree_active(engine->kv) };
+}
+
 uint32_t sim_blocks_for(const sim_engine *engine, uint64_t n_tokens) {
     uint64_t block_size = (uint64_t)engine->kv_cache->block_size;
     return (uint32_t)((n_tokens + block_size - 1) / block_size);

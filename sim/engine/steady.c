@@ -16,8 +16,8 @@ static bool may_admit(const sim_engine *engine) {
 // Passes that decide nothing, at most: up to the one in which somebody finishes.
 static uint64_t steady_passes(const sim_engine *engine) {
     const sim_batch *batch = &engine->batch;
-    if (batch->n_members == 0 || batch->n_fresh > 0 || engine->partial != SIM_NO_SEQUENCE || may_admit(engine))
-        return 0;
+    if (batch->n_members == 0 || batch->n_fresh > 0 || batch->n_late > 0) return 0;
+    if (engine->partial != SIM_NO_SEQUENCE || engine->n_refusals > 0 || may_admit(engine)) return 0;
     if (batch->contexts.sum + batch->n_members > UINT32_MAX / 2)
         return 0; // near the end of 32 bits sim_pass_describe watches
     return engine->sequences[batch->heap[0]].finish_pass - batch->n_passes - 1;
@@ -33,6 +33,7 @@ sim_status sim_engine_run_steady(sim_engine *engine, fpm_metrics *metrics, int64
     metrics->moments = (fpm_moments){ .is_present = true };
     engine->items.n = 0;
     engine->n_pass_preemptions = 0;
+    engine->batch_takes_part = true;
     while (n_left-- > 0 && engine->scheduler->is_steady(engine)) {
         int64_t end_ns;
         metrics->scheduled.sum_decode_kv_tokens = (uint32_t)batch->contexts.sum;
@@ -44,8 +45,7 @@ sim_status sim_engine_run_steady(sim_engine *engine, fpm_metrics *metrics, int64
             return SIM_OK;
         }
         engine->events->on_token_gaps(engine->events->self, end_ns - batch->last_token_ns, batch->n_members, end_ns);
-        sim_batch_advance(batch);
-        batch->last_token_ns = end_ns;
+        sim_batch_advance(batch, end_ns);
         steady->now_ns = end_ns;
         steady->n_passes++;
     }

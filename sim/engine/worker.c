@@ -14,6 +14,7 @@ struct sim_worker {
     rank *ranks;
     fpm_metrics *metrics; // by rank, one array for the estimator
     uint64_t n_passes;
+    uint64_t n_forbidden_rounds; // sglang: still to come, in which no rank may compute prompts
     bool has_queue_overflow;
 };
 
@@ -85,10 +86,10 @@ static bool defers_prefills(const sim_worker *worker, const rank *r) {
            !r->left_waiting && sim_engine_has_decodes(r->engine);
 }
 
-static sim_status schedule_rank(sim_worker *worker, uint32_t i, int64_t now_ns, sim_error *error) {
+static sim_status schedule_rank(sim_worker *worker, uint32_t i, bool is_forbidden, int64_t now_ns, sim_error *error) {
     rank *r = &worker->ranks[i];
     sim_pass pass = { .metrics = &worker->metrics[i] };
-    bool is_deferred = defers_prefills(worker, r);
+    bool is_deferred = is_forbidden || defers_prefills(worker, r);
     sim_status status = sim_engine_schedule(r->engine, now_ns, is_deferred, &pass, &r->is_in_pass, error);
     worker->metrics[i].counter_id = worker->n_passes;
     worker->has_queue_overflow |= pass.has_queue_overflow;
@@ -96,14 +97,31 @@ static sim_status schedule_rank(sim_worker *worker, uint32_t i, int64_t now_ns, 
     return status;
 }
 
+// SGLang: a round in which any rank computes prompts forbids that to all ranks for the next prefill_decode_interval rounds.
+static sim_status schedule_round(sim_worker *worker, bool is_forbidden, int64_t now_ns, bool *is_started,
+                                 sim_error *error) {
+    bool has_prefills = false;
+    for (uint32_t i = 0; i < worker->parts.n_ranks; i++) {
+        sim_status status = schedule_rank(worker, i, is_forbidden, now_ns, error);
+        if (status) return status;
+        *is_started |= worker->ranks[i].is_in_pass;
+        has_prefills |= sim_engine_has_prefills(worker->ranks[i].engine);
+    }
+    if (has_prefills) worker->n_forbidden_rounds = (uint64_t)worker->parts.engine->prefill_decode_interval;
+    return SIM_OK;
+}
+
 sim_status sim_worker_schedule(sim_worker *worker, int64_t now_ns, bool *is_started, sim_error *error) {
     *is_started = false;
     worker->has_queue_overflow = false;
-    for (uint32_t i = 0; i < worker->parts.n_ranks; i++) {
-        sim_status status = schedule_rank(worker, i, now_ns, error);
+    bool is_forbidden;
+    do {
+        is_forbidden = worker->n_forbidden_rounds > 0;
+        worker->n_forbidden_rounds -= is_forbidden;
+        sim_status status = schedule_round(worker, is_forbidden, now_ns, is_started, error);
         if (status) return status;
-        *is_started |= worker->ranks[i].is_in_pass;
-    }
+    } while (!*is_started && is_forbidden &&
+             sim_worker_has_work(worker)); // nothing but prompts to do: on to the next round
     return SIM_OK;
 }
 
@@ -126,6 +144,8 @@ sim_status sim_worker_run_steady(sim_worker *worker, int64_t until_ns, const sim
     uint64_t n_before = steady->n_passes;
     sim_status status =
         sim_engine_run_steady(worker->ranks[0].engine, worker->metrics, until_ns, pricer, steady, error);
+    uint64_t n_rounds = steady->n_passes - n_before + (steady->open_end_ns > 0);
+    worker->n_forbidden_rounds -= n_rounds < worker->n_forbidden_rounds ? n_rounds : worker->n_forbidden_rounds;
     worker->n_passes += steady->n_passes - n_before;
     worker->ranks[0].is_in_pass = steady->open_end_ns > 0;
     return status;

@@ -19,15 +19,23 @@ static sim_status sort(sim_workload *workload, sim_error *error) {
     size_t n = workload->n_requests;
     key *keys = calloc(n, sizeof *keys);
     sim_request *sorted = calloc(n, sizeof *sorted);
-    if (!keys || !sorted) {
+    uint32_t *new_places = calloc(n, sizeof *new_places);
+    if (!keys || !sorted || !new_places) {
         free(keys);
         free(sorted);
+        free(new_places);
         return sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory");
     }
     for (size_t i = 0; i < n; i++) keys[i] = (key){ workload->requests[i].stamp_ns, i };
     qsort(keys, n, sizeof *keys, compare_keys);
-    for (size_t i = 0; i < n; i++) sorted[i] = workload->requests[keys[i].place];
+    for (size_t i = 0; i < n; i++) {
+        sorted[i] = workload->requests[keys[i].place];
+        new_places[keys[i].place] = (uint32_t)i;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (sorted[i].previous != SIM_NO_REQUEST) sorted[i].previous = new_places[sorted[i].previous];
     free(keys);
+    free(new_places);
     free(workload->requests);
     workload->requests = sorted;
     return SIM_OK;

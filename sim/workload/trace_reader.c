@@ -52,6 +52,8 @@ typedef struct reading {
     stamps stamps;
     uint64_t n_fractional; // kept rows whose stamp is no whole number of its unit
     int64_t latest_ns;     // of the stamps kept so far
+    uint32_t *last_turns;  // by session: the latest request of it
+    size_t last_turn_capacity;
     char *first_fault[SIM_DROP_REASONS];
 } reading;
 
@@ -173,6 +175,8 @@ static sim_status drop_unstamped(reading *r, int64_t line, sim_error *error) {
     workload->n_requests = 0;
     sim_session_table_free(workload->sessions);
     workload->sessions = NULL;
+    workload->has_turns = false;
+    for (size_t i = 0; i < r->last_turn_capacity; i++) r->last_turns[i] = SIM_NO_REQUEST;
     return SIM_OK;
 }
 
@@ -215,6 +219,23 @@ static bool find_session(reading *r, const sim_trace_row *row, uint32_t *session
            sim_session_table_find(r->workload->sessions, row->session, row->session_bytes, session);
 }
 
+// Rows of one session are its turns, in file order. False: no memory.
+static bool link_turn(reading *r, uint32_t session, uint32_t *previous) {
+    *previous = SIM_NO_REQUEST;
+    if (session == SIM_NO_SESSION) return true;
+    size_t known = r->last_turn_capacity;
+    if (session >= known) {
+        uint32_t *grown = sim_grown(r->last_turns, &r->last_turn_capacity, (size_t)session + 1, sizeof *grown);
+        if (!grown) return false;
+        r->last_turns = grown;
+        for (size_t i = known; i < r->last_turn_capacity; i++) grown[i] = SIM_NO_REQUEST;
+    }
+    *previous = r->last_turns[session];
+    r->last_turns[session] = (uint32_t)r->workload->n_requests;
+    r->workload->has_turns |= *previous != SIM_NO_REQUEST;
+    return true;
+}
+
 static void note_order(reading *r, const sim_trace_row *row, int64_t line) {
     const sim_workload *workload = r->workload;
     sim_disorder *disorder = &r->workload->disorder;
@@ -247,12 +268,12 @@ static sim_status keep_row(reading *r, const sim_trace_row *row, int64_t line, s
     if (workload->n_requests >= UINT32_MAX - 1)
         return sim_error_set(error, SIM_BAD_DATA, r->name, line,
                              "more than %" PRIu32 " requests (workload.limit takes fewer)", UINT32_MAX - 1);
-    uint32_t session;
+    uint32_t session, previous;
     sim_request *requests = workload->requests;
     if (workload->n_requests == r->request_capacity)
         requests = sim_grown(requests, &r->request_capacity, workload->n_requests + 1, sizeof *requests);
-    if (!requests || !find_session(r, row, &session)) return no_memory(error);
-    workload->requests = requests;
+    if (requests) workload->requests = requests;
+    if (!requests || !find_session(r, row, &session) || !link_turn(r, session, &previous)) return no_memory(error);
     requests[workload->n_requests++] = (sim_request){
         .stamp_ns = row->stamp_ns,
         .first_id = workload->n_ids,
@@ -261,7 +282,7 @@ static sim_status keep_row(reading *r, const sim_trace_row *row, int64_t line, s
         .output_tokens = (uint32_t)row->output_tokens,
         .session = session,
         .line = line < UINT32_MAX ? (uint32_t)line : UINT32_MAX,
-        .previous = SIM_NO_REQUEST,
+        .previous = previous,
         .delay_ns = -1,
         .has_stamp = row->has_stamp,
     };
@@ -417,6 +438,7 @@ sim_status sim_workload_from_lines(sim_workload **out, fpm_line_reader *lines, c
     if (r.format && r.format->clear && r.input.state) r.format->clear(r.input.state);
     free(r.input.state);
     free(r.input.ids.ids);
+    free(r.last_turns);
     for (int i = 0; i < SIM_DROP_REASONS; i++) free(r.first_fault[i]);
     if (status)
         sim_workload_free(r.workload);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// bench-perfmodel [--quick] [NAME...]: cost of one estimate and of learning one pass, on the workload of ../shared/fpm/bench.md.
-// One JSON line per case: name, median_ns and min_ns per call over five runs (CPU time of this thread), and for
-// estimates the checksum, the sum of the results of one run. With arguments only the cases whose name contains one of
-// them.
+// bench-perfmodel [--quick] [NAME...]: cost of one estimate and of learning one pass, on the workload of
+// ../shared/fpm/bench.md. One JSON line per case: name, median_ns and min_ns per call over five runs (CPU time of this
+// thread), and for estimates the checksum, the sum of the results of one run. With names only the cases whose name
+// contains one of them. --quick makes one run instead of five, for the checksums.
 #include "tests/support/standin_estimator.h"
 
 #include <stdlib.h>

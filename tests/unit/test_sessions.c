@@ -79,3 +79,34 @@ Test(sessions, the_last_session_may_be_shorter_and_sessions_have_names) {
     cr_expect_eq(r.summary->completed_requests, 5);
     replay_free(&r);
 }
+
+// Sessions of a trace: the rows of one session_id, in file order.
+static void run_trace(replay *r, const char *mode) {
+    const char *path =
+        replay_trace("{\"session_id\": \"s\", \"timestamp\": 0, \"input_length\": 8, \"output_length\": 5}\n"
+                     "{\"session_id\": \"t\", \"timestamp\": 5, \"input_length\": 8, \"output_length\": 5}\n"
+                     "{\"session_id\": \"s\", \"timestamp\": 10, \"input_length\": 16, \"output_length\": 5}\n");
+    char source[96];
+    snprintf(source, sizeof source, "workload.path=%s", path);
+    replay_run(r, (const char *[]){ "workload.source=trace", source, "perfmodel.estimator=fixed",
+                                    "perfmodel.prefill_ms=10", "perfmodel.decode_ms=1", "kv_cache.num_blocks=1000",
+                                    "engine.max_num_seqs=1", mode, NULL });
+    unlink(path);
+    cr_assert_eq(r->status, SIM_OK, "%s", r->error.message);
+}
+
+Test(sessions, recorded_turns_keep_their_stamps_in_an_open_loop) {
+    replay r;
+    run_trace(&r, "load.mode=timestamps");
+    cr_expect_eq(ms(r.records[2].arrival_ns), 10); // while the turn before is still running
+    cr_expect_eq(ms(r.records[0].finish_ns), 14);
+    replay_free(&r);
+}
+
+Test(sessions, recorded_turns_wait_for_the_one_before_in_a_closed_loop_as_far_apart_as_they_were) {
+    replay r;
+    run_trace(&r, "load.mode=concurrency");
+    cr_expect_eq(ms(r.records[1].arrival_ns), 0); // the two sessions are in at once
+    cr_expect_eq(ms(r.records[2].arrival_ns), ms(r.records[0].finish_ns) + 10);
+    replay_free(&r);
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Attention-data-parallel ranks of one worker, worked out by hand: 10 ms a prefill pass, 1 ms a decode pass, 12 ms a mixed one.
+#include "tests/support/replay.h"
+
+static double ms(int64_t ns) { return (double)ns / 1e6; }
+
+#define COMMON                                                                                                \
+    "perfmodel.estimator=fixed", "perfmodel.prefill_ms=10", "perfmodel.decode_ms=1", "perfmodel.mixed_ms=12", \
+        "kv_cache.num_blocks=1000", "kv_cache.block_size=4"
+
+Test(worker, requests_are_dealt_to_ranks_in_order_and_every_rank_is_a_gpu) {
+    replay r;
+    replay_run(&r, (const char *[]){ COMMON, "parallel.data=2", "cluster.replicas=2", "workload.requests=6", NULL });
+    cr_assert_eq(r.status, SIM_OK, "%s", r.error.message);
+    static const uint32_t workers[] = { 0, 0, 1, 1, 0, 0 };
+    for (int i = 0; i < 6; i++) cr_expect_eq(r.records[i].worker, workers[i]);
+    cr_expect_eq(r.summary->num_gpus, 4);
+    replay_free(&r);
+}
+
+Test(worker, a_pass_lasts_as_long_as_that_of_its_slowest_rank) {
+    replay r;
+    // Two at 0 ms go to rank 0 and 1; the third, to rank 0 again, comes during the first pass.
+    const char *path = replay_trace("{\"timestamp\": 0, \"input_length\": 8, \"output_length\": 3}\n"
+                                    "{\"timestamp\": 0, \"input_length\": 8, \"output_length\": 3}\n"
+                                    "{\"timestamp\": 5, \"input_length\": 8, \"output_length\": 1}\n");
+    char source[96];
+    snprintf(source, sizeof source, "workload.path=%s", path);
+    replay_run(&r, (const char *[]){ COMMON, "workload.source=trace", "workload.format=mooncake", source,
+                                     "parallel.data=2", NULL });
+    unlink(path);
+    cr_assert_eq(r.status, SIM_OK, "%s", r.error.message);
+    // 0..10 both prefill. 10..22 rank 0 mixes its decode with the prompt of 2, and rank 1, which only decodes, waits for it. 22..23 decode.
+    cr_expect_eq(ms(r.records[2].first_token_ns), 22);
+    cr_expect_eq(ms(r.records[0].second_token_ns), 22);
+    cr_expect_eq(ms(r.records[1].second_token_ns), 22);
+    cr_expect_eq(ms(r.records[1].finish_ns), 23);
+    replay_free(&r);
+}
+
+Test(worker, a_request_for_an_idle_rank_waits_for_the_pass_of_the_others) {
+    replay r;
+    const char *path = replay_trace("{\"timestamp\": 0, \"input_length\": 8, \"output_length\": 1}\n"
+                                    "{\"timestamp\": 4, \"input_length\": 8, \"output_length\": 1}\n");
+    char source[96];
+    snprintf(source, sizeof source, "workload.path=%s", path);
+    replay_run(&r, (const char *[]){ COMMON, "workload.source=trace", "workload.format=mooncake", source,
+                                     "parallel.data=2", NULL });
+    unlink(path);
+    cr_assert_eq(r.status, SIM_OK, "%s", r.error.message);
+    cr_expect_eq(ms(r.records[1].first_token_ns), 20); // begins at 10, not at 4
+    replay_free(&r);
+}
+
+Test(worker, with_an_interval_prompts_wait_for_every_nth_pass_while_the_rank_decodes) {
+    replay r;
+    // 0 and 1 prefill in pass 0 (0..10). 2 comes at 5 for rank 0, which decodes: with an interval of 4 it waits for pass 4, after the decode passes 1, 2, 3 of 1 ms.
+    const char *path = replay_trace("{\"timestamp\": 0, \"input_length\": 8, \"output_length\": 9}\n"
+                                    "{\"timestamp\": 0, \"input_length\": 8, \"output_length\": 9}\n"
+                                    "{\"timestamp\": 5, \"input_length\": 8, \"output_length\": 1}\n");
+    char source[96];
+    snprintf(source, sizeof source, "workload.path=%s", path);
+    replay_run(&r, (const char *[]){ COMMON, "workload.source=trace", "workload.format=mooncake", source,
+                                     "parallel.data=2", "engine.prefill_schedule_interval=4", NULL });
+    unlink(path);
+    cr_assert_eq(r.status, SIM_OK, "%s", r.error.message);
+    cr_expect_eq(ms(r.records[2].first_token_ns), 13 + 12);
+    replay_free(&r);
+}
+
+Test(worker, the_interval_means_nothing_to_a_single_rank) {
+    replay one, many;
+    static const char *const sets[] = { COMMON, "workload.requests=50", "load.mode=poisson", "load.rate=60", NULL };
+    static const char *const with_interval[] = {
+        COMMON, "workload.requests=50", "load.mode=poisson", "load.rate=60", "engine.prefill_schedule_interval=4", NULL
+    };
+    replay_run(&one, sets);
+    replay_run(&many, with_interval);
+    cr_expect_eq(one.summary->ttft_ms.mean, many.summary->ttft_ms.mean);
+    cr_expect_eq(one.summary->num_iterations, many.summary->num_iterations);
+    replay_free(&one);
+    replay_free(&many);
+}
