@@ -29,59 +29,82 @@ static bool is_pass(const oracle_rank *rank) {
     return false;
 }
 
+// Several ranks make one pass: the estimator gets all their rows and says how long the slowest takes.
 static sim_status begin_pass(oracle *o, oracle_worker *worker, sim_error *error) {
-    worker->metrics = oracle_metrics(&worker->rank);
+    for (uint32_t r = 0; r < o->n_ranks; r++) worker->metrics[r] = oracle_metrics(&worker->ranks[r]);
     double ms;
     fpm_error fault;
-    if (fpm_estimate_ms(o->estimator, &worker->metrics, 1, &ms, &fault))
+    if (fpm_estimate_ms(o->estimator, worker->metrics, o->n_ranks, &ms, &fault))
         return sim_error_set(error, SIM_INTERNAL, NULL, 0, "%s", fault.message);
     int64_t duration_ns;
     if (!sim_ns_from_ms(ms, &duration_ns)) return sim_error_set(error, SIM_INTERNAL, NULL, 0, "a pass of %g ms", ms);
     if (duration_ns < 1) duration_ns = 1;
     if (!sim_ns_add(o->now_ns, duration_ns, &worker->pass_end_ns))
         return sim_error_set(error, SIM_INTERNAL, NULL, 0, "virtual time beyond 292 years");
-    worker->metrics.worker_id = worker->name;
-    worker->metrics.counter_id = worker->n_passes;
-    worker->metrics.wall_time_s = ms / 1e3;
+    for (uint32_t r = 0; r < o->n_ranks; r++) {
+        worker->metrics[r].worker_id = worker->name;
+        worker->metrics[r].dp_rank = r;
+        worker->metrics[r].counter_id = worker->n_passes;
+        worker->metrics[r].wall_time_s = ms / 1e3;
+    }
     worker->is_busy = true;
     return SIM_OK;
 }
 
-// Schedule until there is a pass, or nothing changes any more. The round of a pass lives until the pass ends.
+// Every rank has a round at the same instant. If there is something to do for one of them, the worker has a pass, and the rounds live until it ends.
+// Otherwise they are over at once, and there are new ones as long as anything changes.
 static sim_status start_worker(oracle *o, oracle_worker *worker, sim_error *error) {
-    oracle_rank *rank = &worker->rank;
     for (;;) {
-        sim_status status = o->scheduler->schedule(rank, error);
-        if (status) return status;
-        if (is_pass(rank)) return begin_pass(o, worker, error);
-        const bool has_changed = rank->round.n_preempted > 0 || rank->round.rejected.n > 0;
-        tell_rejected(rank);
-        clear_round(rank);
+        bool has_pass = false, has_changed = false;
+        for (uint32_t r = 0; r < o->n_ranks; r++) {
+            oracle_rank *rank = &worker->ranks[r];
+            sim_status status = o->scheduler->schedule(rank, worker->n_passes, error);
+            if (status) return status;
+            has_changed = has_changed || rank->round.n_preempted > 0 || rank->round.rejected.n > 0;
+            if (is_pass(rank)) {
+                has_pass = true;
+                continue;
+            }
+            tell_rejected(rank);
+            clear_round(rank);
+        }
+        if (has_pass) return begin_pass(o, worker, error);
         if (!has_changed) return SIM_OK;
     }
 }
 
 static sim_status end_pass(oracle *o, oracle_worker *worker, sim_error *error) {
     fpm_error fault;
-    if (fpm_metrics_write_json(o->fpm_out, &worker->metrics, &fault))
-        return sim_error_set(error, SIM_IO, NULL, 0, "%s", fault.message);
-    o->scheduler->emit(&worker->rank);
-    tell_rejected(&worker->rank);
-    clear_round(&worker->rank);
+    for (uint32_t r = 0; r < o->n_ranks; r++)
+        if (fpm_metrics_write_json(o->fpm_out, &worker->metrics[r], &fault))
+            return sim_error_set(error, SIM_IO, NULL, 0, "%s", fault.message);
+    for (uint32_t r = 0; r < o->n_ranks; r++) {
+        o->scheduler->emit(&worker->ranks[r]);
+        tell_rejected(&worker->ranks[r]);
+        clear_round(&worker->ranks[r]);
+    }
     worker->is_busy = false;
     worker->n_passes++;
     return SIM_OK;
 }
 
+// Round robin over all ranks, those of worker 0 first.
 static void arrive(oracle *o) {
     oracle_request *request = &o->requests[sim_load_take(o->load, o->now_ns)];
+    const uint32_t place = o->n_routed++ % (o->n_workers * o->n_ranks);
+    request->worker = place / o->n_ranks;
+    request->rank = place % o->n_ranks;
     request->state = ORACLE_WAITING;
     request->arrival_ns = o->now_ns;
-    request->worker = o->n_routed++ % o->n_workers; // round robin
-    oracle_list_append(&o->workers[request->worker].rank.waiting, request->index);
+    request->final_tokens = o->scheduler->final_tokens(o, request);
+    oracle_list_append(&o->workers[request->worker].ranks[request->rank].waiting, request->index);
 }
 
-static bool has_work(const oracle_worker *worker) { return worker->rank.waiting.n > 0 || worker->rank.running.n > 0; }
+static bool has_work(const oracle *o, const oracle_worker *worker) {
+    for (uint32_t r = 0; r < o->n_ranks; r++)
+        if (worker->ranks[r].waiting.n > 0 || worker->ranks[r].running.n > 0) return true;
+    return false;
+}
 
 static sim_status run_instant(oracle *o, sim_error *error) {
     sim_status status = SIM_OK;
@@ -92,7 +115,7 @@ static sim_status run_instant(oracle *o, sim_error *error) {
     do {
         while (!status && sim_load_next_time(o->load, o->now_ns) == o->now_ns) arrive(o);
         for (uint32_t i = 0; i < o->n_workers && !status; i++)
-            if (!o->workers[i].is_busy && has_work(&o->workers[i])) status = start_worker(o, &o->workers[i], error);
+            if (!o->workers[i].is_busy && has_work(o, &o->workers[i])) status = start_worker(o, &o->workers[i], error);
     } while (!status && sim_load_next_time(o->load, o->now_ns) == o->now_ns);
     return status;
 }
@@ -130,7 +153,7 @@ static sim_status simulate(oracle *o, sim_error *error) {
 }
 
 static const oracle_scheduler *find_scheduler(const char *name) {
-    static const oracle_scheduler *const all[] = { &oracle_vllm };
+    static const oracle_scheduler *const all[] = { &oracle_vllm, &oracle_trtllm };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (strcmp(all[i]->name, name) == 0) return all[i];
     return NULL;
@@ -151,22 +174,33 @@ static sim_status put_together(oracle *o, const sim_config *config, sim_error *e
                                            .prompt_tokens = o->workload->requests[i].input_tokens,
                                            .output_tokens = o->workload->requests[i].output_tokens };
     o->n_workers = (uint32_t)settings->cluster.replicas;
+    o->n_ranks = (uint32_t)settings->parallel.data;
     o->workers = oracle_memory(NULL, o->n_workers, sizeof *o->workers);
     for (uint32_t i = 0; i < o->n_workers; i++) {
-        o->workers[i] = (oracle_worker){ .index = i, .rank = { .oracle = o } };
-        snprintf(o->workers[i].name, sizeof o->workers[i].name, "%" PRIu32, i);
-        oracle_pool_init(&o->workers[i].rank.pool, (uint32_t)settings->kv_cache.num_blocks);
+        oracle_worker *worker = &o->workers[i];
+        *worker = (oracle_worker){ .index = i };
+        snprintf(worker->name, sizeof worker->name, "%" PRIu32, i);
+        worker->metrics = oracle_memory(NULL, o->n_ranks, sizeof *worker->metrics);
+        worker->ranks = oracle_memory(NULL, o->n_ranks, sizeof *worker->ranks);
+        for (uint32_t r = 0; r < o->n_ranks; r++) {
+            worker->ranks[r] = (oracle_rank){ .oracle = o };
+            oracle_pool_init(&worker->ranks[r].pool, (uint32_t)settings->kv_cache.num_blocks);
+        }
     }
     return SIM_OK;
 }
 
 static void take_apart(oracle *o) {
     for (uint32_t i = 0; o->workers && i < o->n_workers; i++) {
-        oracle_rank *rank = &o->workers[i].rank;
-        clear_round(rank);
-        oracle_pool_clear(&rank->pool);
-        oracle_list_clear(&rank->waiting);
-        oracle_list_clear(&rank->running);
+        for (uint32_t r = 0; r < o->n_ranks; r++) {
+            oracle_rank *rank = &o->workers[i].ranks[r];
+            clear_round(rank);
+            oracle_pool_clear(&rank->pool);
+            oracle_list_clear(&rank->waiting);
+            oracle_list_clear(&rank->running);
+        }
+        free(o->workers[i].ranks);
+        free(o->workers[i].metrics);
     }
     free(o->workers);
     for (size_t i = 0; o->requests && i < o->workload->n_requests; i++) {

@@ -2,7 +2,7 @@
 //
 // The naive oracle: a second simulator, against which the product's engine is proved byte for byte.
 //
-// It is written from the description of the schedulers (simulation-semantics.md 3.1, 3.2, 3.5, interface.md), not from the engine, and it is meant to
+// It is written from the description of the schedulers (simulation-semantics.md 3.1 to 3.5, interface.md), not from the engine, and it is meant to
 // be checked against that text line by line: one struct per request, one step per token, one struct per KV block, plain lists, linear
 // search. It shares with the product what is not under test: the configuration, the workload and its arrival process, the estimators, and
 // the way numbers are written. Whatever runs out (memory, 32 bits) ends the program: this is a test.
@@ -28,10 +28,12 @@ typedef struct oracle_request {
     uint32_t index;
     uint32_t prompt_tokens;
     uint32_t output_tokens; // asked for
+    uint32_t final_tokens;  // of these, as many as it may get
     oracle_state state;
-    uint32_t worker;
+    uint32_t worker, rank;
     uint32_t generated_tokens;
     uint32_t computed_tokens;
+    bool is_prefilling; // since its last admission it has never computed all it knew at the end of a pass
     oracle_list blocks; // of its pool, in the order of the sequence
     // Identities of its full blocks as far as somebody asked. Tokens never change once they are there, so neither do these.
     uint64_t *identities;
@@ -48,6 +50,7 @@ typedef struct oracle_item {
     oracle_request *request;
     uint32_t past_tokens; // computed before
     uint32_t new_tokens;
+    bool is_decode;
 } oracle_item;
 
 // What one scheduling round decided.
@@ -58,36 +61,39 @@ typedef struct oracle_round {
     uint32_t n_preempted;
 } oracle_round;
 
-struct oracle;
+typedef struct oracle oracle;
 
 typedef struct oracle_rank {
-    struct oracle *oracle;
+    oracle *oracle;
     oracle_pool pool;
     oracle_list waiting, running; // requests
     oracle_round round;
+    bool left_waiting; // its last round that did not defer prompts left somebody in the queue
 } oracle_rank;
 
 typedef struct oracle_scheduler {
     const char *name;
-    // One round: who computes how much. Fills rank->round, which is empty. SIM_DEAD_END: on_unservable = fail.
-    sim_status (*schedule)(oracle_rank *rank, sim_error *error);
+    // How many tokens a request may get; anything for one that can never be served.
+    uint32_t (*final_tokens)(const oracle *o, const oracle_request *request);
+    // One round of the worker's pass of that number: who computes how much. Fills rank->round, which is empty. SIM_DEAD_END: on_unservable = fail.
+    sim_status (*schedule)(oracle_rank *rank, uint64_t pass, sim_error *error);
     // A request that has computed all it knows at the end of a pass: it gets its token, or ends.
     void (*emit)(oracle_rank *rank);
 } oracle_scheduler;
 
-extern const oracle_scheduler oracle_vllm;
+extern const oracle_scheduler oracle_vllm, oracle_trtllm;
 
 typedef struct oracle_worker {
     uint32_t index;
     char name[16]; // worker_id of its rows
-    oracle_rank rank;
+    oracle_rank *ranks;
     bool is_busy;
-    int64_t pass_end_ns; // of the pass it is busy with
-    fpm_metrics metrics; // of that pass
-    uint64_t n_passes;   // ended
+    int64_t pass_end_ns;  // of the pass it is busy with
+    fpm_metrics *metrics; // of that pass, one row per rank
+    uint64_t n_passes;    // ended
 } oracle_worker;
 
-typedef struct oracle {
+struct oracle {
     const sim_settings *settings;
     const oracle_scheduler *scheduler;
     sim_workload *workload;
@@ -95,11 +101,11 @@ typedef struct oracle {
     fpm_estimator *estimator;
     oracle_request *requests;
     oracle_worker *workers;
-    uint32_t n_workers;
+    uint32_t n_workers, n_ranks; // ranks of one worker
     uint32_t n_routed;
     int64_t now_ns;
     FILE *fpm_out;
-} oracle;
+};
 
 // Run the experiment and hand back the two files as texts, to be freed. SIM_DEAD_END and every error: no texts.
 typedef struct oracle_texts {
@@ -126,6 +132,15 @@ void oracle_compute(oracle_rank *rank, oracle_request *request, uint32_t n_token
 // Take a request's work of this round back, if there is any: how many tokens that were.
 uint32_t oracle_undo(oracle_rank *rank, const oracle_request *request);
 uint32_t oracle_blocks_for(const oracle_rank *rank, uint32_t n_tokens); // rounded up
+// The blocks of the longest chain of full blocks in the cache from the start of the sequence, n_most at most. To be cleared.
+oracle_list oracle_find_prefix(oracle_rank *rank, oracle_request *request, uint32_t n_most);
+uint32_t oracle_count_active(const oracle_rank *rank, const oracle_list *blocks); // of these blocks
+// The head of the queue runs from now on. It holds those blocks, and the first n_cached tokens are there.
+void oracle_admit_head(oracle_rank *rank, const oracle_list *hits, uint32_t n_cached);
+// The head of the queue can never be served.
+sim_status oracle_reject_head(oracle_rank *rank, sim_reject_reason reason, sim_error *error);
+// Step E for the budget schedulers: in running order, whoever has computed all that is known gets one more token, or ends.
+void oracle_emit(oracle_rank *rank);
 
 // output.c
 fpm_metrics oracle_metrics(const oracle_rank *rank); // of the round, after scheduling

@@ -32,12 +32,6 @@ static uint32_t narrow(uint64_t value) {
     return (uint32_t)value;
 }
 
-// One token, the newest of the sequence, of a request past its prompt.
-static bool is_decode(const oracle_item *item) {
-    return item->new_tokens == 1 && item->request->computed_tokens == oracle_known_tokens(item->request) &&
-           item->past_tokens >= item->request->prompt_tokens;
-}
-
 fpm_metrics oracle_metrics(const oracle_rank *rank) {
     sample prefill = { .n = 0 }, decode = prefill, queued_prefill = prefill, queued_decode = prefill;
     uint64_t n_prefill_tokens = 0, n_prefill_kv_tokens = 0, twice_attention = 0, max_context = 0,
@@ -46,7 +40,7 @@ fpm_metrics oracle_metrics(const oracle_rank *rank) {
         const oracle_item *item = &rank->round.items[i];
         const uint64_t past = item->past_tokens, fresh = item->new_tokens;
         if (past + fresh > max_context) max_context = past + fresh;
-        if (is_decode(item)) {
+        if (item->is_decode) {
             add(&decode, oracle_known_tokens(item->request));
             continue;
         }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "sim/engine/engine.h"
 #include "tests/oracle/list.h"
 #include "tests/support/dice.h"
 
@@ -181,7 +182,7 @@ static void draw_load(random_case *c, const scale *s) {
     if (chance(10)) random_case_set(c, "load.max_time=%" PRIu32 "ms", between(1, 1500));
 }
 
-static void draw_engine(random_case *c, const scale *s) {
+static void draw_engine(random_case *c, const scale *s, sim_backend backend) {
     const bool is_chunked = chance(70);
     uint32_t max_num_seqs = chance(s->is_tight ? 20 : 50) ? between(1, 8) : between(4, 64);
     if (chance(8)) max_num_seqs = between(65, 300);
@@ -196,7 +197,7 @@ static void draw_engine(random_case *c, const scale *s) {
     random_case_set(c, "engine.max_num_seqs=%" PRIu32, max_num_seqs);
     random_case_set(c, "engine.max_num_batched_tokens=%" PRIu32, budget);
     if (!is_chunked) random_case_set(c, "engine.chunked_prefill=false");
-    if (chance(50)) random_case_set(c, "engine.preemption=fifo");
+    if (backend == SIM_BACKEND_VLLM && chance(50)) random_case_set(c, "engine.preemption=fifo");
     if (chance(20)) {
         const uint32_t longest = s->most_prompt + s->most_output;
         random_case_set(c, "engine.max_model_len=%" PRIu32, between((longest + 1) / 2, longest + 1));
@@ -230,7 +231,8 @@ static void draw_perfmodel(random_case *c) {
     if (chance(30)) random_case_set(c, "perfmodel.mixed_ms=%" PRIu32, ONE_OF(0, 1, 3, 12));
 }
 
-void random_case_vllm(random_case *c, uint64_t seed) {
+// The choices of the vLLM cases come in the order they always had, so that a seed stays the case it was.
+static void draw(random_case *c, uint64_t seed, sim_backend backend) {
     *c = (random_case){ .seed = seed };
     dice_state = seed * UINT64_C(0x2545f4914f6cdd1d); // far from its neighbours
     scale s = draw_scale();
@@ -239,8 +241,21 @@ void random_case_vllm(random_case *c, uint64_t seed) {
     else
         draw_synthetic(c, &s);
     draw_load(c, &s);
-    draw_engine(c, &s);
+    if (backend != SIM_BACKEND_VLLM) random_case_set(c, "engine.backend=%s", sim_backend_names[backend]);
+    draw_engine(c, &s, backend);
     draw_kv_cache(c, &s);
     draw_perfmodel(c);
     random_case_set(c, "cluster.replicas=%" PRIu32, chance(40) ? 1 : between(1, 4));
+}
+
+void random_case_vllm(random_case *c, uint64_t seed) { draw(c, seed, SIM_BACKEND_VLLM); }
+void random_case_trtllm(random_case *c, uint64_t seed) { draw(c, seed, SIM_BACKEND_TRTLLM); }
+
+// Three of four with vLLM, which alone can make prompts wait.
+void random_case_dp(random_case *c, uint64_t seed) {
+    const sim_backend backend = seed % 4 == 0 ? SIM_BACKEND_TRTLLM : SIM_BACKEND_VLLM;
+    draw(c, seed, backend);
+    random_case_set(c, "parallel.data=%" PRIu32, chance(10) ? 1 : between(2, 4));
+    if (backend == SIM_BACKEND_VLLM && chance(70))
+        random_case_set(c, "engine.prefill_schedule_interval=%" PRIu32, between(2, 6));
 }

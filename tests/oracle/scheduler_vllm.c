@@ -22,12 +22,36 @@ static uint32_t preempt(oracle_rank *rank, uint32_t at) {
     return n_given_back;
 }
 
+static bool has_decodes(const oracle_rank *rank) {
+    for (uint32_t i = 0; i < rank->running.n; i++)
+        if (!oracle_running_at(rank, i)->is_prefilling) return true;
+    return false;
+}
+
+static bool has_unfinished_prefill(const oracle_rank *rank) {
+    for (uint32_t i = 0; i < rank->running.n; i++) {
+        const oracle_request *request = oracle_running_at(rank, i);
+        if (request->is_prefilling && request->computed_tokens < oracle_known_tokens(request)) return true;
+    }
+    return false;
+}
+
+// Step A, under attention-DP.
+static bool defers_prefills(const oracle_rank *rank, uint64_t pass) {
+    const uint64_t interval = (uint64_t)rank->oracle->settings->engine.prefill_schedule_interval;
+    return rank->oracle->n_ranks > 1 && pass % interval != 0 && !rank->left_waiting && has_decodes(rank);
+}
+
 // Step B: running requests, in order, while there is budget.
-static void schedule_running(oracle_rank *rank, uint32_t *budget) {
+static void schedule_running(oracle_rank *rank, bool defers, uint32_t *budget) {
     const sim_engine_config *engine = &rank->oracle->settings->engine;
     uint32_t at = 0;
     while (at<rank->running.n && * budget> 0) {
         oracle_request *request = oracle_running_at(rank, at);
+        if (defers && request->is_prefilling) {
+            at++;
+            continue;
+        }
         const uint32_t n_needed = oracle_known_tokens(request) - request->computed_tokens;
         if (!engine->chunked_prefill && n_needed > *budget) break;
         const uint32_t n_taken = smaller(n_needed, *budget);
@@ -57,52 +81,31 @@ static sim_reject_reason unservable(const oracle_rank *rank, const oracle_reques
     return SIM_REJECT_REASONS;
 }
 
-// The blocks of the longest chain of full blocks that is in the cache. With a token to come the last known token is computed in any
-// case, and as blocks are whole, its block is.
+// With a token to come the last known token is computed in any case, and as blocks are whole, its block is.
 static oracle_list look_up(oracle_rank *rank, oracle_request *request) {
-    oracle_list hits = { .n = 0 };
-    if (!rank->oracle->settings->kv_cache.prefix_caching) return hits;
     const uint32_t block_size = (uint32_t)rank->oracle->settings->kv_cache.block_size;
-    const uint32_t known = oracle_known_tokens(request);
-    const uint32_t n_most = request->output_tokens == 0 ? known / block_size : (known - 1) / block_size;
-    while (hits.n < n_most) {
-        uint32_t block = oracle_pool_find(&rank->pool, oracle_block_identity(rank->oracle, request, hits.n));
-        if (block == ORACLE_NO_BLOCK) break;
-        oracle_list_append(&hits, block);
-    }
-    return hits;
+    const uint32_t n_known = oracle_known_tokens(request);
+    return oracle_find_prefix(rank, request, (request->output_tokens == 0 ? n_known : n_known - 1) / block_size);
 }
 
 // "needed new blocks (inactive hits also consume free capacity) <= num_gpu_blocks - active_blocks", for the whole known sequence.
 static bool has_room(const oracle_rank *rank, const oracle_request *request, const oracle_list *hits) {
-    uint32_t n_active_hits = 0;
-    for (uint32_t i = 0; i < hits->n; i++) n_active_hits += rank->pool.blocks[hits->values[i]].n_holders > 0;
-    const uint32_t n_needed = oracle_blocks_for(rank, oracle_known_tokens(request)) - n_active_hits;
+    const uint32_t n_needed = oracle_blocks_for(rank, oracle_known_tokens(request)) - oracle_count_active(rank, hits);
     return n_needed <= rank->pool.n_blocks - oracle_pool_active(&rank->pool);
 }
 
 // Admit the head of the queue; false: it has to wait, and everybody behind it.
-static bool admit_head(oracle_rank *rank, uint32_t *budget) {
+static bool admit_head(oracle_rank *rank, bool defers, uint32_t *budget) {
     const sim_settings *settings = rank->oracle->settings;
     oracle_request *request = oracle_waiting_at(rank, 0);
     oracle_list hits = look_up(rank, request);
     const uint32_t n_cached = hits.n * (uint32_t)settings->kv_cache.block_size;
     const uint32_t n_new = oracle_known_tokens(request) - n_cached;
-    if (!has_room(rank, request, &hits) || (!settings->engine.chunked_prefill && n_new > *budget)) {
-        oracle_list_clear(&hits);
-        return false;
-    }
-    assert(request->blocks.n == 0 && request->computed_tokens == 0);
-    for (uint32_t i = 0; i < hits.n; i++) {
-        oracle_pool_hold(&rank->pool, hits.values[i]);
-        oracle_list_append(&request->blocks, hits.values[i]);
-    }
+    const bool can_be = has_room(rank, request, &hits) && (settings->engine.chunked_prefill || n_new <= *budget) &&
+                        !(defers && (n_new > 1 || has_unfinished_prefill(rank)));
+    if (can_be) oracle_admit_head(rank, &hits, n_cached);
     oracle_list_clear(&hits);
-    request->computed_tokens = n_cached;
-    if (!request->was_admitted) request->cached_tokens = n_cached;
-    request->was_admitted = true;
-    request->state = ORACLE_RUNNING;
-    oracle_list_append(&rank->running, oracle_list_remove(&rank->waiting, 0));
+    if (!can_be) return false;
     const uint32_t n_taken = smaller(n_new, *budget);
     const bool has_blocks = oracle_grow(rank, request, n_cached + n_taken);
     assert(has_blocks), (void)has_blocks;
@@ -112,52 +115,36 @@ static bool admit_head(oracle_rank *rank, uint32_t *budget) {
 }
 
 // Step C: waiting requests, strictly first come first served.
-static sim_status schedule_waiting(oracle_rank *rank, uint32_t *budget, sim_error *error) {
-    const sim_engine_config *engine = &rank->oracle->settings->engine;
-    while (rank->waiting.n > 0 && *budget > 0 && rank->running.n < engine->max_num_seqs) {
+static sim_status schedule_waiting(oracle_rank *rank, bool defers, uint32_t *budget, sim_error *error) {
+    sim_status status = SIM_OK;
+    while (!status && rank->waiting.n > 0 && *budget > 0 &&
+           rank->running.n < rank->oracle->settings->engine.max_num_seqs) {
         const oracle_request *head = oracle_waiting_at(rank, 0);
         const sim_reject_reason reason = head->was_admitted ? SIM_REJECT_REASONS : unservable(rank, head);
-        if (reason != SIM_REJECT_REASONS) {
-            if (engine->on_unservable == SIM_UNSERVABLE_FAIL)
-                return sim_error_set(error, SIM_DEAD_END, NULL, 0, "request %" PRIu32 " can never be served: %s",
-                                     head->index, sim_reject_reason_names[reason]);
-            oracle_list_append(&rank->round.rejected, oracle_list_remove(&rank->waiting, 0));
-        } else if (!admit_head(rank, budget)) {
+        if (reason != SIM_REJECT_REASONS)
+            status = oracle_reject_head(rank, reason, error);
+        else if (!admit_head(rank, defers, budget))
             break;
-        }
     }
-    return SIM_OK;
+    return status;
 }
 
-static sim_status schedule(oracle_rank *rank, sim_error *error) {
+static sim_status schedule(oracle_rank *rank, uint64_t pass, sim_error *error) {
     uint32_t budget = (uint32_t)rank->oracle->settings->engine.max_num_batched_tokens;
-    schedule_running(rank, &budget);
-    return rank->round.n_preempted > 0 ? SIM_OK : schedule_waiting(rank, &budget, error);
+    const bool defers = defers_prefills(rank, pass);
+    schedule_running(rank, defers, &budget);
+    sim_status status = rank->round.n_preempted > 0 ? SIM_OK : schedule_waiting(rank, defers, &budget, error);
+    if (!defers) rank->left_waiting = rank->waiting.n > 0;
+    return status;
 }
 
-// Step E: in running order, whoever has computed all that is known gets one more token; its place in the cache comes with the next pass.
-static void emit(oracle_rank *rank) {
-    oracle *o = rank->oracle;
-    uint32_t at = 0;
-    while (at < rank->running.n) {
-        oracle_request *request = oracle_running_at(rank, at);
-        bool is_finished = false;
-        if (request->computed_tokens == oracle_known_tokens(request)) {
-            if (request->output_tokens > 0) {
-                request->generated_tokens++;
-                if (request->generated_tokens == 1) request->first_token_ns = o->now_ns;
-            }
-            is_finished = request->generated_tokens == request->output_tokens ||
-                          oracle_known_tokens(request) == o->settings->engine.max_model_len;
-        }
-        if (is_finished) {
-            oracle_list_remove(&rank->running, at);
-            oracle_release(rank, request);
-            oracle_end_request(o, request, ORACLE_COMPLETED);
-        } else {
-            at++;
-        }
-    }
+// "generation stops when prompt + generated = max_model_len"
+static uint32_t final_tokens(const oracle *o, const oracle_request *request) {
+    const int64_t limit = o->settings->engine.max_model_len, prompt = request->prompt_tokens;
+    return limit > prompt && limit - prompt < request->output_tokens ? (uint32_t)(limit - prompt)
+                                                                     : request->output_tokens;
 }
 
-const oracle_scheduler oracle_vllm = { .name = "vllm", .schedule = schedule, .emit = emit };
+const oracle_scheduler oracle_vllm = {
+    .name = "vllm", .final_tokens = final_tokens, .schedule = schedule, .emit = oracle_emit
+};
