@@ -34,7 +34,7 @@ typedef struct sim_run_facts {
     uint64_t num_gpus;
     const sim_report_config *report;
     const sim_sla_config *sla;
-    bool is_interrupted;     // by a signal: workers may stand at different virtual times
+    bool is_interrupted;     // by a signal
     uint64_t n_not_admitted; // held back by load.admit_until
     double wall_time_ms;     // of the simulator
 } sim_run_facts;

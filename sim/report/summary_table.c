@@ -53,10 +53,7 @@ static void requests_block(FILE *out, const sim_summary *summary) {
         fprintf(out, "                 %llu of %llu rows of the trace dropped\n",
                 (unsigned long long)(workload->rows_read - workload->rows_kept),
                 (unsigned long long)workload->rows_read);
-    if (summary->facts->is_interrupted)
-        fputs("                 INTERRUPTED: workers stopped at different virtual times, so rates and latencies are "
-              "not those of the load\n",
-              out);
+    if (summary->facts->is_interrupted) fputs("                 INTERRUPTED: the figures are of what was done\n", out);
     fprintf(out, "Tokens           %llu in (%.1f %% from the prefix cache), %llu out\n",
             (unsigned long long)summary->total_input_tokens, 100 * summary->prefix_cache_reused_ratio,
             (unsigned long long)summary->total_output_tokens);
