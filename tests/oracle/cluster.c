@@ -51,15 +51,25 @@ static sim_status begin_pass(oracle *o, oracle_worker *worker, sim_error *error)
     return SIM_OK;
 }
 
-// Every rank has a round at the same instant. If there is something to do for one of them, the worker has a pass, and the rounds live until it ends.
-// Otherwise they are over at once, and there are new ones as long as anything changes.
+static bool has_work(const oracle *o, const oracle_worker *worker) {
+    for (uint32_t r = 0; r < o->n_ranks; r++)
+        if (worker->ranks[r].waiting.n > 0 || worker->ranks[r].running.n > 0) return true;
+    return false;
+}
+
+// Every rank has a round at the same instant. A rank that has nothing to do in it has no pass, and is over with it at once; if that is so with all of
+// them, there are new rounds as long as anything changes. After a round with prompts, sglang has some without.
 static sim_status start_worker(oracle *o, oracle_worker *worker, sim_error *error) {
     for (;;) {
-        bool has_pass = false, has_changed = false;
+        bool has_pass = false, has_prefill = false, has_changed = false;
+        const bool forbids_prefills = worker->n_rounds_without_prefills > 0;
+        if (forbids_prefills) worker->n_rounds_without_prefills--;
         for (uint32_t r = 0; r < o->n_ranks; r++) {
             oracle_rank *rank = &worker->ranks[r];
+            rank->forbids_prefills = forbids_prefills;
             sim_status status = o->scheduler->schedule(rank, worker->n_passes, error);
             if (status) return status;
+            has_prefill = has_prefill || rank->round.has_prefill;
             has_changed = has_changed || rank->round.n_preempted > 0 || rank->round.rejected.n > 0;
             if (is_pass(rank)) {
                 has_pass = true;
@@ -68,8 +78,9 @@ static sim_status start_worker(oracle *o, oracle_worker *worker, sim_error *erro
             tell_rejected(rank);
             clear_round(rank);
         }
+        if (has_prefill) worker->n_rounds_without_prefills = o->settings->engine.prefill_decode_interval;
         if (has_pass) return begin_pass(o, worker, error);
-        if (!has_changed) return SIM_OK;
+        if (!has_changed && !(forbids_prefills && has_work(o, worker))) return SIM_OK;
     }
 }
 
@@ -98,12 +109,6 @@ static void arrive(oracle *o) {
     request->arrival_ns = o->now_ns;
     request->final_tokens = o->scheduler->final_tokens(o, request);
     oracle_list_append(&o->workers[request->worker].ranks[request->rank].waiting, request->index);
-}
-
-static bool has_work(const oracle *o, const oracle_worker *worker) {
-    for (uint32_t r = 0; r < o->n_ranks; r++)
-        if (worker->ranks[r].waiting.n > 0 || worker->ranks[r].running.n > 0) return true;
-    return false;
 }
 
 static sim_status run_instant(oracle *o, sim_error *error) {
@@ -153,7 +158,7 @@ static sim_status simulate(oracle *o, sim_error *error) {
 }
 
 static const oracle_scheduler *find_scheduler(const char *name) {
-    static const oracle_scheduler *const all[] = { &oracle_vllm, &oracle_trtllm };
+    static const oracle_scheduler *const all[] = { &oracle_vllm, &oracle_trtllm, &oracle_sglang };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (strcmp(all[i]->name, name) == 0) return all[i];
     return NULL;
@@ -185,6 +190,7 @@ static sim_status put_together(oracle *o, const sim_config *config, sim_error *e
         for (uint32_t r = 0; r < o->n_ranks; r++) {
             worker->ranks[r] = (oracle_rank){ .oracle = o };
             oracle_pool_init(&worker->ranks[r].pool, (uint32_t)settings->kv_cache.num_blocks);
+            if (o->scheduler->init) o->scheduler->init(&worker->ranks[r]);
         }
     }
     return SIM_OK;
@@ -196,6 +202,7 @@ static void take_apart(oracle *o) {
             oracle_rank *rank = &o->workers[i].ranks[r];
             clear_round(rank);
             oracle_pool_clear(&rank->pool);
+            oracle_radix_clear(&rank->radix);
             oracle_list_clear(&rank->waiting);
             oracle_list_clear(&rank->running);
         }

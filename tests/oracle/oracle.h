@@ -14,6 +14,7 @@
 #include "sim/experiment/settings.h"
 #include "tests/oracle/list.h"
 #include "tests/oracle/pool.h"
+#include "tests/oracle/radix.h"
 
 typedef enum oracle_state {
     ORACLE_NOT_ARRIVED,
@@ -33,8 +34,10 @@ typedef struct oracle_request {
     uint32_t worker, rank;
     uint32_t generated_tokens;
     uint32_t computed_tokens;
-    bool is_prefilling; // since its last admission it has never computed all it knew at the end of a pass
-    oracle_list blocks; // of its pool, in the order of the sequence
+    bool is_prefilling;       // since its last admission it has never computed all it knew at the end of a pass
+    oracle_list blocks;       // of its pool, in the order of the sequence
+    uint32_t n_private_pages; // sglang: behind these, not in the tree
+    bool was_checked;         // sglang: that it can be served
     // Identities of its full blocks as far as somebody asked. Tokens never change once they are there, so neither do these.
     uint64_t *identities;
     uint32_t n_identities;
@@ -59,6 +62,7 @@ typedef struct oracle_round {
     uint32_t n_items;
     oracle_list rejected; // requests; they are told when the round ends
     uint32_t n_preempted;
+    bool has_prefill; // sglang
 } oracle_round;
 
 typedef struct oracle oracle;
@@ -66,6 +70,9 @@ typedef struct oracle oracle;
 typedef struct oracle_rank {
     oracle *oracle;
     oracle_pool pool;
+    oracle_radix radix; // sglang, in place of the pool
+    double new_token_ratio;
+    bool forbids_prefills;
     oracle_list waiting, running; // requests
     oracle_round round;
     bool left_waiting; // its last round that did not defer prompts left somebody in the queue
@@ -73,6 +80,7 @@ typedef struct oracle_rank {
 
 typedef struct oracle_scheduler {
     const char *name;
+    void (*init)(oracle_rank *rank); // or NULL
     // How many tokens a request may get; anything for one that can never be served.
     uint32_t (*final_tokens)(const oracle *o, const oracle_request *request);
     // One round of the worker's pass of that number: who computes how much. Fills rank->round, which is empty. SIM_DEAD_END: on_unservable = fail.
@@ -81,16 +89,17 @@ typedef struct oracle_scheduler {
     void (*emit)(oracle_rank *rank);
 } oracle_scheduler;
 
-extern const oracle_scheduler oracle_vllm, oracle_trtllm;
+extern const oracle_scheduler oracle_vllm, oracle_trtllm, oracle_sglang;
 
 typedef struct oracle_worker {
     uint32_t index;
     char name[16]; // worker_id of its rows
     oracle_rank *ranks;
     bool is_busy;
-    int64_t pass_end_ns;  // of the pass it is busy with
-    fpm_metrics *metrics; // of that pass, one row per rank
-    uint64_t n_passes;    // ended
+    int64_t pass_end_ns;               // of the pass it is busy with
+    fpm_metrics *metrics;              // of that pass, one row per rank
+    uint64_t n_passes;                 // ended
+    int64_t n_rounds_without_prefills; // to come, after a round with some
 } oracle_worker;
 
 struct oracle {
@@ -127,6 +136,7 @@ oracle_request *oracle_running_at(const oracle_rank *rank, uint32_t at);
 bool oracle_grow(oracle_rank *rank, oracle_request *request, uint32_t n_tokens);
 // Release every block of the request, the last one first.
 void oracle_release(oracle_rank *rank, oracle_request *request);
+void oracle_add_item(oracle_rank *rank, oracle_item item); // to this round
 // Compute the next n_tokens in this round, and make findable what that fills.
 void oracle_compute(oracle_rank *rank, oracle_request *request, uint32_t n_tokens);
 // Take a request's work of this round back, if there is any: how many tokens that were.
@@ -137,8 +147,8 @@ oracle_list oracle_find_prefix(oracle_rank *rank, oracle_request *request, uint3
 uint32_t oracle_count_active(const oracle_rank *rank, const oracle_list *blocks); // of these blocks
 // The head of the queue runs from now on. It holds those blocks, and the first n_cached tokens are there.
 void oracle_admit_head(oracle_rank *rank, const oracle_list *hits, uint32_t n_cached);
-// The head of the queue can never be served.
-sim_status oracle_reject_head(oracle_rank *rank, sim_reject_reason reason, sim_error *error);
+// One of the queue can never be served.
+sim_status oracle_reject(oracle_rank *rank, uint32_t at, sim_reject_reason reason, sim_error *error);
 // Step E for the budget schedulers: in running order, whoever has computed all that is known gets one more token, or ends.
 void oracle_emit(oracle_rank *rank);
 

@@ -39,6 +39,7 @@ fpm_metrics oracle_metrics(const oracle_rank *rank) {
     for (uint32_t i = 0; i < rank->round.n_items; i++) {
         const oracle_item *item = &rank->round.items[i];
         const uint64_t past = item->past_tokens, fresh = item->new_tokens;
+        if (fresh == 0) continue; // a prompt without output that is cached to its end
         if (past + fresh > max_context) max_context = past + fresh;
         if (item->is_decode) {
             add(&decode, oracle_known_tokens(item->request));

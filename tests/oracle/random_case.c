@@ -176,8 +176,16 @@ static void draw_load(random_case *c, const scale *s) {
     if (chance(10)) random_case_set(c, "load.max_time=%" PRIu32 "ms", between(1, 1500));
 }
 
+// A queue about as long as the longest that SGLang sorts.
+static void draw_long_queue(random_case *c) {
+    random_case_set(c, "workload.requests=%" PRIu32, between(130, 300)); // the last value counts
+    random_case_set(c, "load.mode=concurrency");
+    random_case_set(c, "load.concurrency=%" PRIu32, between(120, 200));
+    random_case_set(c, "load.seed=%u", (unsigned)dice(1000000));
+}
+
 static void draw_engine(random_case *c, const scale *s, sim_backend backend) {
-    const bool is_chunked = chance(70);
+    const bool is_chunked = chance(70) || backend == SIM_BACKEND_SGLANG;
     uint32_t max_num_seqs = chance(s->is_tight ? 20 : 50) ? between(1, 8) : between(4, 64);
     if (chance(8)) max_num_seqs = between(65, 300);
     uint32_t budget = max_num_seqs;
@@ -197,6 +205,20 @@ static void draw_engine(random_case *c, const scale *s, sim_backend backend) {
         random_case_set(c, "engine.max_model_len=%" PRIu32, between((longest + 1) / 2, longest + 1));
     }
     if (chance(2)) random_case_set(c, "engine.on_unservable=fail");
+}
+
+static void draw_sglang(random_case *c, const scale *s) {
+    uint32_t chunk = s->block_size * between(1, 4) + (chance(50) ? (uint32_t)dice(s->block_size) : 0);
+    if (chance(40)) chunk += between(0, 2 * s->most_prompt);
+    if (chance(20)) chunk = 8192;
+    random_case_set(c, "engine.chunked_prefill_size=%" PRIu32, chunk);
+    if (chance(50)) random_case_set(c, "engine.max_prefill_tokens=%" PRIu32, chunk + ONE_OF(0, 0, 1, 7, 64));
+    if (chance(60)) random_case_set(c, "engine.schedule_policy=lpm");
+    if (chance(60)) random_case_set(c, "engine.clip_max_new_tokens=%" PRIu32, ONE_OF(1, 2, 4, 7, 16, 60));
+    static const char *const conservativeness[] = { "0", "0", "0.1", "0.3", "0.7", "1.5", "2.5" };
+    if (chance(60)) random_case_set(c, "engine.schedule_conservativeness=%s", conservativeness[dice(7)]);
+    if (chance(30)) random_case_set(c, "engine.prefill_decode_interval=%" PRIu32, ONE_OF(1, 1, 2, 3, 5, 20));
+    if (chance(25)) random_case_set(c, "parallel.data=%" PRIu32, between(2, 4));
 }
 
 static void draw_kv_cache(random_case *c, const scale *s) {
@@ -230,19 +252,25 @@ static void draw(random_case *c, uint64_t seed, sim_backend backend) {
     *c = (random_case){ .seed = seed };
     dice_state = seed * UINT64_C(0x2545f4914f6cdd1d); // far from its neighbours
     scale s = draw_scale();
+    if (backend == SIM_BACKEND_SGLANG && s.most_prompt < 300 && chance(30)) s.block_size = 1; // its default
     if (chance(60))
         draw_trace(c, &s);
     else
         draw_synthetic(c, &s);
-    draw_load(c, &s);
+    if (backend == SIM_BACKEND_SGLANG && c->n_rows == 0 && chance(8))
+        draw_long_queue(c);
+    else
+        draw_load(c, &s);
     if (backend != SIM_BACKEND_VLLM) random_case_set(c, "engine.backend=%s", sim_backend_names[backend]);
     draw_engine(c, &s, backend);
+    if (backend == SIM_BACKEND_SGLANG) draw_sglang(c, &s);
     draw_kv_cache(c, &s);
     draw_perfmodel(c);
     random_case_set(c, "cluster.replicas=%" PRIu32, chance(40) ? 1 : between(1, 4));
 }
 
 void random_case_vllm(random_case *c, uint64_t seed) { draw(c, seed, SIM_BACKEND_VLLM); }
+void random_case_sglang(random_case *c, uint64_t seed) { draw(c, seed, SIM_BACKEND_SGLANG); }
 void random_case_trtllm(random_case *c, uint64_t seed) { draw(c, seed, SIM_BACKEND_TRTLLM); }
 
 // Three of four with vLLM, which alone can make prompts wait.

@@ -21,6 +21,7 @@ typedef struct random_case {
 void random_case_set(random_case *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // The same seed gives the same case.
 void random_case_vllm(random_case *c, uint64_t seed);
+void random_case_sglang(random_case *c, uint64_t seed); // some with several ranks
 void random_case_trtllm(random_case *c, uint64_t seed);
 void random_case_dp(random_case *c, uint64_t seed); // several attention-DP ranks
 void random_case_clear(random_case *c);

@@ -33,14 +33,19 @@ void oracle_release(oracle_rank *rank, oracle_request *request) {
         oracle_pool_release(&rank->pool, oracle_list_remove(&request->blocks, request->blocks.n - 1));
 }
 
-void oracle_compute(oracle_rank *rank, oracle_request *request, uint32_t n_tokens) {
+void oracle_add_item(oracle_rank *rank, oracle_item item) {
     oracle_round *round = &rank->round;
+    round->items = oracle_memory(round->items, round->n_items + (size_t)1, sizeof *round->items);
+    round->items[round->n_items++] = item;
+}
+
+void oracle_compute(oracle_rank *rank, oracle_request *request, uint32_t n_tokens) {
     const uint32_t n_past = request->computed_tokens, n_known = oracle_known_tokens(request);
     // One token, the newest of the sequence, of a request past its prompt.
     const bool is_decode = n_tokens == 1 && n_past + 1 == n_known && n_past >= request->prompt_tokens;
-    round->items = oracle_memory(round->items, round->n_items + (size_t)1, sizeof *round->items);
-    round->items[round->n_items++] =
-        (oracle_item){ .request = request, .past_tokens = n_past, .new_tokens = n_tokens, .is_decode = is_decode };
+    oracle_add_item(
+        rank,
+        (oracle_item){ .request = request, .past_tokens = n_past, .new_tokens = n_tokens, .is_decode = is_decode });
     const uint32_t block_size = (uint32_t)rank->oracle->settings->kv_cache.block_size;
     const uint32_t n_full_before = n_past / block_size;
     request->computed_tokens += n_tokens;
@@ -96,11 +101,11 @@ void oracle_admit_head(oracle_rank *rank, const oracle_list *hits, uint32_t n_ca
     oracle_list_append(&rank->running, oracle_list_remove(&rank->waiting, 0));
 }
 
-sim_status oracle_reject_head(oracle_rank *rank, sim_reject_reason reason, sim_error *error) {
+sim_status oracle_reject(oracle_rank *rank, uint32_t at, sim_reject_reason reason, sim_error *error) {
     if (rank->oracle->settings->engine.on_unservable == SIM_UNSERVABLE_FAIL)
         return sim_error_set(error, SIM_DEAD_END, NULL, 0, "request %" PRIu32 " can never be served: %s",
-                             rank->waiting.values[0], sim_reject_reason_names[reason]);
-    oracle_list_append(&rank->round.rejected, oracle_list_remove(&rank->waiting, 0));
+                             rank->waiting.values[at], sim_reject_reason_names[reason]);
+    oracle_list_append(&rank->round.rejected, oracle_list_remove(&rank->waiting, at));
     return SIM_OK;
 }
 

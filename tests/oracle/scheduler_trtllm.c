@@ -86,7 +86,7 @@ static sim_status schedule(oracle_rank *rank, uint64_t pass, sim_error *error) {
     while (!status && rank->waiting.n > 0 && budget > 0 && rank->running.n < engine->max_num_seqs) {
         const sim_reject_reason reason = unservable(rank->oracle, oracle_waiting_at(rank, 0));
         if (reason != SIM_REJECT_REASONS)
-            status = oracle_reject_head(rank, reason, error);
+            status = oracle_reject(rank, 0, reason, error);
         else if (!admit_head(rank, &budget))
             break;
     }

@@ -122,7 +122,7 @@ static sim_status schedule_waiting(oracle_rank *rank, bool defers, uint32_t *bud
         const oracle_request *head = oracle_waiting_at(rank, 0);
         const sim_reject_reason reason = head->was_admitted ? SIM_REJECT_REASONS : unservable(rank, head);
         if (reason != SIM_REJECT_REASONS)
-            status = oracle_reject_head(rank, reason, error);
+            status = oracle_reject(rank, 0, reason, error);
         else if (!admit_head(rank, defers, budget))
             break;
     }
