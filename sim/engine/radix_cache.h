@@ -7,10 +7,10 @@
 //   evictable  in the tree, in a node that nobody locks
 // and these add up to the capacity, always.
 //
-// A node is an edge of one or more pages. An edge is kept as runs of pages of one content (sim_content_blocks), so that cost does not grow with the number of pages:
-// at one token a page a prompt of 12,000 tokens is 24 runs. A sequence locks the path from the root to one node; a match that ends inside an edge splits it. Only whole
-// leaves are evicted, the one touched least recently first. When a node was touched is a count of operations: all nodes an operation passes get the same number, and
-// they lie on one path, so that two leaves never tie.
+// A node is an edge of one or more pages. An edge is kept as runs of pages of one content (sim_content_blocks), so that cost does not grow with
+// the number of pages: at one token a page a prompt of 12,000 tokens is 24 runs. A sequence locks the path from the root to one node; a match
+// that ends inside an edge splits it. Only whole leaves are evicted, the one touched least recently first. When a node was touched is a count of
+// operations: all nodes an operation passes get the same number, and they lie on one path, so that two leaves never tie.
 #ifndef SIM_ENGINE_RADIX_CACHE_H
 #define SIM_ENGINE_RADIX_CACHE_H
 

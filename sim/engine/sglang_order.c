@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// LPM, longest prefix match: the waiting request that finds most of its known sequence in the tree goes first. Of several that begin alike and find little, only
-// the first does: the others wait for what it computes (simulation-semantics.md 3.3, step 2; decision 3 in scheduler_sglang.c).
+// LPM, longest prefix match: the waiting request that finds most of its known sequence in the tree goes first. Of several that begin alike and
+// find little, only the first does: the others wait for what it computes (simulation-semantics.md 3.3, step 2; decision 3 in scheduler_sglang.c).
 #include <stdlib.h>
 #include <xxhash.h>
 

@@ -43,11 +43,14 @@ uint64_t sim_reserve_tokens(sim_reserve *reserve, const sim_batch *batch, const 
 // Longest prefix first, if that is the policy and the queue is short enough.
 void sim_sglang_order(sim_engine *engine);
 
-// --- scheduler_sglang.c ---
+// --- sglang_admission.c ---
 static inline sim_radix_sequence sim_sglang_content(const sim_sequence *sequence) {
     return (sim_radix_sequence){ sequence->request, sequence->input_tokens };
 }
 // Pages of its known sequence that an admission would find.
 sim_radix_match sim_sglang_match(const sim_engine *engine, const sim_sequence *sequence);
+bool sim_sglang_is_refused(const sim_engine *engine, const sim_sequence *sequence, sim_reject_reason *reason);
+// Admit what fits of the waiting queue to the pass that is being scheduled.
+sim_status sim_sglang_admit(sim_engine *engine, int64_t now_ns, sim_error *error);
 
 #endif

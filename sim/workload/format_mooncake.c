@@ -2,8 +2,8 @@
 //
 // Mooncake traces (kvcache-ai/Mooncake, FAST25-release/traces) and their dialects: one JSON object a line with
 // timestamp (ms), input_length, output_length and hash_ids of 512-token blocks, the partial last one included. Other
-// keys are ignored. The other names are those of aiperf and Dynamo. `delay` makes a session a closed loop, which this
-// version does not replay, so it is refused rather than ignored.
+// keys are ignored. The other names are those of aiperf and Dynamo, as is `delay`: the time from the end of the turn before of
+// the same session_id to this one, in the unit of the timestamps.
 #include <assert.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ typedef struct mooncake_state {
 
 // What of a row has come so far.
 typedef struct row_parts {
-    bool has_input, has_output, has_delay;
+    bool has_input, has_output;
 } row_parts;
 
 static bool contains(const char *text, size_t n_bytes, const char *part) {
@@ -140,9 +140,22 @@ static bool read_session(sim_trace_input *input, fpm_json *json, sim_trace_row *
     return refuse_value(input, json, SIM_DROP_SYNTAX, "session_id");
 }
 
-static bool read_delay(sim_trace_input *input, fpm_json *json, row_parts *parts) {
-    if (fpm_json_peek(json) != FPM_JSON_NULL) parts->has_delay = true;
-    return fpm_json_skip(json) || refuse_value(input, json, SIM_DROP_SYNTAX, "delay");
+static bool read_delay(sim_trace_input *input, fpm_json *json, sim_trace_row *row) {
+    if (fpm_json_peek(json) == FPM_JSON_NULL)
+        return fpm_json_null(json) || refuse_value(input, json, SIM_DROP_SYNTAX, "delay");
+    if (row->has_delay)
+        return sim_trace_refuse(input, SIM_DROP_SYNTAX, 0, "both delay and delay_ms are given (one is wanted)");
+    int64_t column = json->at - json->begin + 1;
+    fpm_json_span text;
+    if (!fpm_json_number_text(json, &text)) return refuse_value(input, json, SIM_DROP_BAD_TIMESTAMP, "delay");
+    sim_stamp stamp;
+    sim_time_unit unit = input->unit == SIM_UNIT_CALENDAR ? SIM_UNIT_MS : input->unit;
+    const char *complaint = sim_stamp_parse(text.text, text.n_bytes, unit, &stamp);
+    if (complaint) return sim_trace_refuse(input, SIM_DROP_BAD_TIMESTAMP, column, "delay: %s", complaint);
+    if (stamp.ns < 0) return sim_trace_refuse(input, SIM_DROP_BAD_TIMESTAMP, column, "the delay is negative");
+    row->has_delay = true;
+    row->delay_ns = stamp.ns;
+    return true;
 }
 
 static bool read_member(sim_trace_input *input, fpm_json *json, int member, sim_trace_row *row, row_parts *parts) {
@@ -161,7 +174,7 @@ static bool read_member(sim_trace_input *input, fpm_json *json, int member, sim_
     case SESSION:
         return read_session(input, json, row);
     default:
-        return read_delay(input, json, parts);
+        return read_delay(input, json, row);
     }
 }
 
@@ -182,10 +195,6 @@ static bool read_row(sim_trace_input *input, const fpm_line *line, sim_trace_row
     for (int member; (member = fpm_json_object_next(&json, &object)) >= 0;)
         if (!read_member(input, &json, member, row, &parts)) return false;
     if (fpm_json_end(&json, NULL)) return refuse_syntax(input, &json, line);
-    if (parts.has_delay)
-        return sim_trace_refuse(input, SIM_DROP_UNSUPPORTED, 0,
-                                "a row with delay (closed-loop session delays come with a later version; take the key "
-                                "out to replay by timestamp)");
     if (!parts.has_input)
         return sim_trace_refuse(input, SIM_DROP_BAD_LENGTH, 0,
                                 "input_length is missing (or input_tokens; key names are case-sensitive)");

@@ -59,6 +59,14 @@ static bool widen_index(sim_session_table *table) {
     return true;
 }
 
+bool sim_session_table_look_up(const sim_session_table *table, const char *name, size_t n_bytes, uint32_t *session) {
+    if (!table->index) return false;
+    size_t slot = find_slot(table, name, n_bytes);
+    if (table->index[slot] == 0) return false;
+    *session = table->index[slot] - 1;
+    return true;
+}
+
 bool sim_session_table_find(sim_session_table *table, const char *name, size_t n_bytes, uint32_t *session) {
     if (!widen_index(table)) return false;
     size_t slot = find_slot(table, name, n_bytes);

@@ -14,6 +14,8 @@ sim_session_table *sim_session_table_new(void); // NULL: no memory
 void sim_session_table_free(sim_session_table *table);
 // Number of the session of this name, new or known. False: no memory. O(n_bytes).
 bool sim_session_table_find(sim_session_table *table, const char *name, size_t n_bytes, uint32_t *session);
+// The same for a known one only; false: unknown.
+bool sim_session_table_look_up(const sim_session_table *table, const char *name, size_t n_bytes, uint32_t *session);
 size_t sim_session_table_count(const sim_session_table *table);
 const char *sim_session_table_name(const sim_session_table *table, uint32_t session);
 

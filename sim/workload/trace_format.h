@@ -15,6 +15,8 @@ typedef struct sim_trace_row {
     bool has_stamp;
     bool stamp_is_fractional;
     bool has_ids;
+    bool has_delay;
+    int64_t delay_ns; // from the end of the turn before; >= 0
     int64_t stamp_ns;
     uint64_t input_tokens;
     uint64_t output_tokens;

@@ -44,7 +44,10 @@ static sim_status sort(sim_workload *workload, sim_error *error) {
 sim_status sim_trace_order(sim_workload *workload, bool rebase, const char *name, sim_error *error) {
     size_t n = workload->n_requests;
     if (n == 0 || !workload->has_stamps) return SIM_OK;
-    if (workload->disorder.adjacent_decreases > 0) {
+    bool is_sorted = true;
+    for (size_t i = 1; i < n && is_sorted; i++)
+        is_sorted = workload->requests[i - 1].stamp_ns <= workload->requests[i].stamp_ns;
+    if (!is_sorted) {
         sim_status status = sort(workload, error);
         if (status) return status;
     }

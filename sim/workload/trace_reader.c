@@ -180,8 +180,26 @@ static sim_status drop_unstamped(reading *r, int64_t line, sim_error *error) {
     return SIM_OK;
 }
 
+// The turn before of the row's session, SIM_NO_REQUEST for a first turn or without a session. Adds nothing.
+static uint32_t turn_before(const reading *r, const sim_trace_row *row) {
+    uint32_t session;
+    if (!row->session || !r->workload->sessions ||
+        !sim_session_table_look_up(r->workload->sessions, row->session, row->session_bytes, &session))
+        return SIM_NO_REQUEST;
+    return session < r->last_turn_capacity ? r->last_turns[session] : SIM_NO_REQUEST;
+}
+
+// A delay says when a turn comes after the one before, in place of a stamp or, in a closed loop, beside it.
+static bool check_delay(reading *r, const sim_trace_row *row) {
+    if (!row->has_delay || row->delay_ns == 0 || turn_before(r, row) != SIM_NO_REQUEST) return true;
+    return sim_trace_refuse(
+        &r->input, SIM_DROP_BAD_TIMESTAMP, 0,
+        "a delay without a turn before it (the first row of a session_id has a timestamp, or nothing)");
+}
+
 static bool check_stamp(reading *r, const sim_trace_row *row) {
-    if (!row->has_stamp && r->stamps == STAMPS_ON_ALL)
+    bool follows = row->has_delay && turn_before(r, row) != SIM_NO_REQUEST;
+    if (!row->has_stamp && !follows && r->stamps == STAMPS_ON_ALL)
         return sim_trace_refuse(&r->input, SIM_DROP_BAD_TIMESTAMP, 0,
                                 "the timestamp is missing (earlier rows have one)");
     if (row->has_stamp && row->stamp_ns < 0 && !r->settings->rebase)
@@ -263,8 +281,13 @@ static sim_status keep_row(reading *r, const sim_trace_row *row, int64_t line, s
         sim_status status = drop_unstamped(r, line, error);
         if (status) return status;
     }
-    r->stamps = row->has_stamp ? STAMPS_ON_ALL : STAMPS_ON_NONE;
-    note_order(r, row, line);
+    // A row that follows the turn before stands where that one does.
+    uint32_t before = row->has_stamp ? SIM_NO_REQUEST : turn_before(r, row);
+    bool follows = row->has_delay && before != SIM_NO_REQUEST;
+    if (!follows) {
+        r->stamps = row->has_stamp ? STAMPS_ON_ALL : STAMPS_ON_NONE;
+        note_order(r, row, line);
+    }
     if (workload->n_requests >= UINT32_MAX - 1)
         return sim_error_set(error, SIM_BAD_DATA, r->name, line,
                              "more than %" PRIu32 " requests (workload.limit takes fewer)", UINT32_MAX - 1);
@@ -275,7 +298,7 @@ static sim_status keep_row(reading *r, const sim_trace_row *row, int64_t line, s
     if (requests) workload->requests = requests;
     if (!requests || !find_session(r, row, &session) || !link_turn(r, session, &previous)) return no_memory(error);
     requests[workload->n_requests++] = (sim_request){
-        .stamp_ns = row->stamp_ns,
+        .stamp_ns = follows ? workload->requests[before].stamp_ns : row->stamp_ns,
         .first_id = workload->n_ids,
         .n_ids = (uint32_t)row->n_ids,
         .input_tokens = (uint32_t)row->input_tokens,
@@ -283,7 +306,7 @@ static sim_status keep_row(reading *r, const sim_trace_row *row, int64_t line, s
         .session = session,
         .line = line < UINT32_MAX ? (uint32_t)line : UINT32_MAX,
         .previous = previous,
-        .delay_ns = -1,
+        .delay_ns = row->has_delay ? row->delay_ns : -1,
         .has_stamp = row->has_stamp,
     };
     workload->n_ids = r->input.ids.n;
@@ -317,8 +340,8 @@ static sim_status read_record(reading *r, const fpm_line *line, sim_error *error
     }
     int64_t number = line->number; // a record of several lines moves the reader on
     sim_trace_row row = { 0 };
-    bool is_good = r->format->read_row(&r->input, line, &row) && check_stamp(r, &row) && check_lengths(r, &row) &&
-                   check_hash_count(r, &row);
+    bool is_good = r->format->read_row(&r->input, line, &row) && check_delay(r, &row) && check_stamp(r, &row) &&
+                   check_lengths(r, &row) && check_hash_count(r, &row);
     if (r->input.failed) return sim_error_from_fpm(error, &r->input.error);
     if (is_good) return keep_row(r, &row, number, error);
     r->input.ids.n = r->workload->n_ids;

@@ -98,8 +98,7 @@ typedef struct sim_request {
     X(SIM_DROP_BAD_LENGTH, "bad_length")       \
     X(SIM_DROP_ZERO_INPUT, "zero_input")       \
     X(SIM_DROP_HASH_COUNT, "hash_count")       \
-    X(SIM_DROP_FIELD_COUNT, "field_count")     \
-    X(SIM_DROP_UNSUPPORTED, "unsupported")
+    X(SIM_DROP_FIELD_COUNT, "field_count")
 typedef enum sim_drop_reason {
 #define X(code, name) code,
     SIM_DROP_LIST(X)

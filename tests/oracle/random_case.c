@@ -96,14 +96,19 @@ static row draw_row(const scale *s, const row *rows, uint32_t n_rows, uint32_t i
     return r;
 }
 
-static char *row_text(const row *r, double stamp_ms, bool has_session) {
+// `seen`: sessions that have a turn already, whose next ones may follow it instead of having a stamp.
+static char *row_text(const row *r, double stamp_ms, bool has_session, bool seen[4]) {
     char *text;
     size_t n_bytes;
     FILE *out = open_memstream(&text, &n_bytes);
     if (!out) abort();
-    fprintf(out, "{\"timestamp\": %.6g, \"input_length\": %" PRIu32 ", \"output_length\": %" PRIu32, stamp_ms,
-            r->prompt, r->output);
-    if (has_session) fprintf(out, ", \"session_id\": \"s,%u\"", (unsigned)dice(4));
+    const unsigned session = has_session ? (unsigned)dice(4) : 0;
+    const bool follows = has_session && seen[session] && chance(50);
+    fprintf(out, "{\"%s\": %.6g, \"input_length\": %" PRIu32 ", \"output_length\": %" PRIu32,
+            follows ? "delay" : "timestamp", follows ? (double)ONE_OF(0, 1, 20, 300) : stamp_ms, r->prompt, r->output);
+    if (has_session) fprintf(out, ", \"session_id\": \"s,%u\"", session);
+    if (has_session && seen[session] && !follows && chance(20)) fprintf(out, ", \"delay\": 7");
+    seen[session] = true;
     for (uint32_t i = 0; i < r->ids.n; i++)
         fprintf(out, "%s%" PRIu32, i == 0 ? ", \"hash_ids\": [" : ", ", r->ids.values[i]);
     fprintf(out, "%s}\n", r->ids.n > 0 ? "]" : "");
@@ -119,13 +124,14 @@ static void draw_trace(random_case *c, const scale *s) {
     random_case_set(c, "workload.block_size=%" PRIu32, id_tokens);
     if (is_floor) random_case_set(c, "workload.block_rounding=floor");
     const uint32_t n_rows = between(1, CASE_ROWS), gap_ms = s->is_tight ? ONE_OF(0, 1, 5) : ONE_OF(1, 5, 20, 60, 300);
-    const bool is_fractional = chance(40), has_sessions = chance(10);
+    const bool is_fractional = chance(40), has_sessions = chance(30);
+    bool seen[4] = { false };
     row rows[CASE_ROWS];
     uint32_t next_id = 4;
     double stamp_ms = 0;
     for (uint32_t i = 0; i < n_rows; i++) {
         rows[i] = draw_row(s, rows, i, id_tokens, is_floor, &next_id);
-        c->rows[c->n_rows++] = row_text(&rows[i], stamp_ms, has_sessions);
+        c->rows[c->n_rows++] = row_text(&rows[i], stamp_ms, has_sessions, seen);
         if (chance(40)) continue;
         stamp_ms += between(0, gap_ms);
         if (is_fractional) stamp_ms += (double)dice(1000) / 1000;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The radix tree of runs against one that is written page by page: a node is an array of pages, a page is its tokens, everything is found by linear search and
-// every operation walks from the root. Random requests are admitted, computed in chunks, decode, finish and come again; after every step the two must agree on
-// the room there is and on what any request finds. The naive tree gets every page when it is full; the tree under test is told of generated pages late, as the engine does.
+// The radix tree of runs against one that is written page by page: a node is an array of pages, a page is its tokens, everything is found by
+// linear search and every operation walks from the root. Random requests are admitted, computed in chunks, decode, finish and come again; after
+// every step the two must agree on the room there is and on what any request finds. The naive tree gets every page when it is full; the tree
+// under test is told of generated pages late, as the engine does.
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,8 +17,8 @@ enum { MAX_TOKENS = 240, MAX_NODES = 512, N_SLOTS = 6, N_REQUESTS = 64, MAX_PAGE
 
 // --- content --------------------------------------------------------------------------------------------------------------
 
-// Request r shares its first n_shared[r] tokens with its family; these come in pieces of one content, sometimes the same one twice running. Then its own prompt,
-// in pieces too, then what it generates.
+// Request r shares its first n_shared[r] tokens with its family; these come in pieces of one content, sometimes the same one twice running. Then
+// its own prompt, in pieces too, then what it generates.
 typedef struct world {
     uint32_t piece_tokens;
     uint32_t family[N_REQUESTS], n_shared[N_REQUESTS], input_tokens[N_REQUESTS];

@@ -7,6 +7,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "sim/experiment/run.h"
@@ -42,7 +43,8 @@ static inline void replay_free(replay *r) {
 
 // A trace file made for one test: the path to it, to be unlinked.
 static inline const char *replay_trace(const char *text) {
-    static char path[] = "/tmp/forepass-test-XXXXXX";
+    static char path[32];
+    strcpy(path, "/tmp/forepass-test-XXXXXX");
     int fd = mkstemp(path);
     cr_assert_geq(fd, 0);
     cr_assert_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));

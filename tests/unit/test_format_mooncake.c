@@ -75,8 +75,14 @@ Test(format_mooncake, bad_rows_are_told_apart_by_reason) {
         { "{\"timestamp\":0,\"input_length\":5,\"output_length\":1,\"hash_ids\":[]}", SIM_DROP_HASH_COUNT },
         { "{\"timestamp\":0,\"input_length\":512,\"output_length\":1,\"hash_ids\":[1,2]}", SIM_DROP_HASH_COUNT },
         { "{\"timestamp\":0,\"input_length\":513,\"output_length\":1,\"hash_ids\":[1]}", SIM_DROP_HASH_COUNT },
-        { "{\"timestamp\":0,\"input_length\":5,\"output_length\":1,\"delay\":0}", SIM_DROP_UNSUPPORTED },
-        { "{\"input_length\":5,\"output_length\":1,\"delay_ms\":100}", SIM_DROP_UNSUPPORTED },
+        // a delay needs a turn before it, is a number, not negative, and given once
+        { "{\"timestamp\":0,\"input_length\":5,\"output_length\":1,\"delay\":7}", SIM_DROP_BAD_TIMESTAMP },
+        { "{\"timestamp\":0,\"input_length\":5,\"output_length\":1,\"session_id\":\"new\",\"delay\":7}",
+          SIM_DROP_BAD_TIMESTAMP },
+        { "{\"timestamp\":0,\"input_length\":5,\"output_length\":1,\"delay\":-1}", SIM_DROP_BAD_TIMESTAMP },
+        { "{\"timestamp\":0,\"input_length\":5,\"output_length\":1,\"delay\":\"7\"}", SIM_DROP_BAD_TIMESTAMP },
+        { "{\"timestamp\":0,\"input_length\":5,\"output_length\":1,\"delay\":0,\"delay_ms\":0}", SIM_DROP_SYNTAX },
+        { "{\"input_length\":5,\"output_length\":1,\"session_id\":\"new\",\"delay\":0}", SIM_DROP_BAD_TIMESTAMP },
     };
     sim_workload_config settings = mooncake_settings();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -95,12 +101,26 @@ Test(format_mooncake, bad_rows_are_told_apart_by_reason) {
     }
 }
 
-Test(format_mooncake, a_delay_row_says_that_closed_loop_sessions_come_later) {
+Test(format_mooncake, a_row_with_a_delay_follows_the_turn_before_in_place_of_a_stamp) {
     const sim_workload_config settings = mooncake_settings();
-    const char *text = "{\"input_length\":5,\"output_length\":1,\"session_id\":\"a\",\"delay\":100}";
-    sim_error error = { 0 };
-    cr_expect_null(workload_from_text(text, strlen(text), &settings, &error));
-    cr_expect(strstr(error.message, "later version"), "%s", error.message);
+    sim_workload *workload =
+        good_workload("{\"timestamp\":100,\"input_length\":5,\"output_length\":1,\"session_id\":\"a\"}\n"
+                      "{\"timestamp\":300,\"input_length\":6,\"output_length\":1,\"session_id\":\"b\"}\n"
+                      "{\"input_length\":7,\"output_length\":1,\"session_id\":\"a\",\"delay\":2.5}\n"
+                      "{\"input_length\":8,\"output_length\":1,\"session_id\":\"a\",\"delay_ms\":0}\n",
+                      &settings);
+    // It stands where its turn before does, so that the table is in order of time.
+    static const uint32_t inputs[] = { 5, 7, 8, 6 }, previous[] = { SIM_NO_REQUEST, 0, 1, SIM_NO_REQUEST };
+    static const int64_t delays_ns[] = { -1, 2500000, 0, -1 };
+    cr_assert_eq(workload->n_requests, 4);
+    cr_expect(workload->has_stamps && workload->has_turns);
+    for (int i = 0; i < 4; i++) {
+        cr_expect_eq(workload->requests[i].input_tokens, inputs[i]);
+        cr_expect_eq(workload->requests[i].previous, previous[i]);
+        cr_expect_eq(workload->requests[i].delay_ns, delays_ns[i]);
+        cr_expect_eq(workload->requests[i].has_stamp, i == 0 || i == 3);
+    }
+    sim_workload_free(workload);
 }
 
 Test(format_mooncake, sessions_are_counted_by_name_whether_string_or_integer) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Facts of the SGLang scheduler (notes/simulation-semantics.md 3.3, and the decisions at the top of scheduler_sglang.c) with numbers worked out by hand. Pages
-// have 4 tokens; C is the pool in tokens; a request (in, out) has `in` prompt tokens and asks for `out`. A line reads
+// Facts of the SGLang scheduler (notes/simulation-semantics.md 3.3, and the decisions at the top of scheduler_sglang.c) with numbers worked out by
+// hand. Pages have 4 tokens; C is the pool in tokens; a request (in, out) has `in` prompt tokens and asks for `out`. A line reads
 //   events while scheduling, prefill COUNT:CACHED+NEW, decode COUNT:CONTEXTS | events at the end of the pass
 #include "sim/engine/worker.h"
 #include "tests/support/engine_probe.h"
@@ -399,6 +399,18 @@ Test(scheduler_sglang, what_cannot_be_admitted_into_an_empty_pool_is_rejected) {
     probe_enqueue(&p, 4, 20, 1);
     probe_enqueue(&p, 5, 21, 1); // 24 + 1
     PROBE_EXPECT(&p, "admit4(0) prefill 1:0+20 | first4 finish4:1 reject5:exceeds_kv_cache ");
+}
+
+Test(scheduler_sglang, on_unservable_fail_ends_the_run_in_the_pass_that_would_reject) {
+    probe p;
+    bool is_started;
+    sim_error error;
+    init(&p, 6, 1);
+    p.config.on_unservable = SIM_UNSERVABLE_FAIL;
+    probe_enqueue(&p, 0, 24, 1);
+    cr_expect(sim_engine_has_work(p.engine));
+    cr_expect_eq(sim_engine_schedule(p.engine, 0, false, &p.pass, &is_started, &error), SIM_DEAD_END);
+    cr_expect_not_null(strstr(error.message, "request 0 with a prompt of 24 tokens can never be served"));
 }
 
 Test(scheduler_sglang, max_model_len_ends_generation) {

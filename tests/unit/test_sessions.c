@@ -110,3 +110,24 @@ Test(sessions, recorded_turns_wait_for_the_one_before_in_a_closed_loop_as_far_ap
     cr_expect_eq(ms(r.records[2].arrival_ns), ms(r.records[0].finish_ns) + 10);
     replay_free(&r);
 }
+
+Test(sessions, a_row_with_a_delay_begins_that_long_after_the_turn_before_has_ended) {
+    static const char *const modes[] = { "load.mode=timestamps", "load.mode=concurrency" };
+    for (int k = 0; k < 2; k++) {
+        replay r;
+        const char *path =
+            replay_trace("{\"session_id\": \"s\", \"timestamp\": 0, \"input_length\": 8, \"output_length\": 5}\n"
+                         "{\"session_id\": \"s\", \"delay\": 30, \"input_length\": 16, \"output_length\": 5}\n"
+                         "{\"session_id\": \"s\", \"delay\": 0, \"input_length\": 24, \"output_length\": 5}\n");
+        char source[96];
+        snprintf(source, sizeof source, "workload.path=%s", path);
+        replay_run(&r, (const char *[]){ "workload.source=trace", source, "perfmodel.estimator=fixed",
+                                         "perfmodel.prefill_ms=10", "perfmodel.decode_ms=1", "kv_cache.num_blocks=1000",
+                                         modes[k], NULL });
+        unlink(path);
+        cr_assert_eq(r.status, SIM_OK, "%s", r.error.message);
+        cr_expect_eq(ms(r.records[1].arrival_ns), 14 + 30);
+        cr_expect_eq(ms(r.records[2].arrival_ns), 44 + 14);
+        replay_free(&r);
+    }
+}

@@ -56,7 +56,7 @@ Test(trace_reader, ids_of_dropped_rows_are_gone) {
     cr_assert_eq(workload->n_ids, 4);
     cr_expect_eq(workload->ids[workload->requests[1].first_id + 1], UINT64_MAX);
     cr_expect_eq(workload->dropped[SIM_DROP_HASH_COUNT], 1);
-    cr_expect_eq(workload->dropped[SIM_DROP_UNSUPPORTED], 1);
+    cr_expect_eq(workload->dropped[SIM_DROP_BAD_TIMESTAMP], 1);
     cr_expect_eq(workload->census.distinct, 3);
     sim_workload_free(workload);
 }

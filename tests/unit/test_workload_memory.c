@@ -29,6 +29,7 @@ static bool was_refused;
 extern void *__libc_malloc(size_t n);
 extern void *__libc_calloc(size_t n, size_t size);
 extern void *__libc_realloc(void *old, size_t n);
+extern void *__libc_memalign(size_t alignment, size_t n);
 extern void __libc_free(void *block);
 // NOLINTEND
 
@@ -45,6 +46,7 @@ static void *counted(void *block) {
 
 void *malloc(size_t n) { return refuses() ? NULL : counted(__libc_malloc(n)); }
 void *calloc(size_t n, size_t size) { return refuses() ? NULL : counted(__libc_calloc(n, size)); }
+void *aligned_alloc(size_t alignment, size_t n) { return refuses() ? NULL : counted(__libc_memalign(alignment, n)); }
 void *realloc(void *old, size_t n) {
     if (refuses()) return NULL;
     void *block = __libc_realloc(old, n);
@@ -130,7 +132,8 @@ Test(workload_memory, every_failing_allocation_is_an_error_that_leaves_nothing_b
               "{\"timestamp\":0.5,\"input_length\":700,\"output_length\":1,\"hash_ids\":[1,2],\"session_id\":\"b\"}\n"
               "{\"timestamp\":1,\"input_length\":0,\"output_length\":1}\n"
               "nonsense\n"
-              "{\"timestamp\":2,\"input_length\":7,\"output_length\":1,\"delay\":1}\n" },
+              "{\"timestamp\":2,\"input_length\":7,\"output_length\":1,\"delay\":1}\n"
+              "{\"input_length\":7,\"output_length\":1,\"session_id\":\"b\",\"delay\":1}\n" },
         // sparse ids; no stamps
         { .text = "{\"input_length\":600,\"output_length\":1,\"hash_ids\":[1,18446744073709551615]}\n"
                   "{\"input_length\":700,\"output_length\":1,\"hash_ids\":[2,18446744073709551615]}\n" },
