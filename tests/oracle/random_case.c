@@ -182,6 +182,14 @@ static void draw_load(random_case *c, const scale *s) {
     if (chance(10)) random_case_set(c, "load.max_time=%" PRIu32 "ms", between(1, 1500));
 }
 
+// A queue about as long as the longest that SGLang sorts.
+static void draw_long_queue(random_case *c) {
+    random_case_set(c, "workload.requests=%" PRIu32, between(130, 300)); // the last value counts
+    random_case_set(c, "load.mode=concurrency");
+    random_case_set(c, "load.concurrency=%" PRIu32, between(120, 200));
+    random_case_set(c, "load.seed=%u", (unsigned)dice(1000000));
+}
+
 static void draw_engine(random_case *c, const scale *s, sim_backend backend) {
     const bool is_chunked = chance(70) || backend == SIM_BACKEND_SGLANG;
     uint32_t max_num_seqs = chance(s->is_tight ? 20 : 50) ? between(1, 8) : between(4, 64);
@@ -217,11 +225,6 @@ static void draw_sglang(random_case *c, const scale *s) {
     if (chance(60)) random_case_set(c, "engine.schedule_conservativeness=%s", conservativeness[dice(7)]);
     if (chance(30)) random_case_set(c, "engine.prefill_decode_interval=%" PRIu32, ONE_OF(1, 1, 2, 3, 5, 20));
     if (chance(25)) random_case_set(c, "parallel.data=%" PRIu32, between(2, 4));
-    if (c->n_rows > 0 || !chance(8)) return;
-    // A queue about as long as the longest that is sorted.
-    random_case_set(c, "workload.requests=%" PRIu32, between(130, 300));
-    random_case_set(c, "load.mode=concurrency");
-    random_case_set(c, "load.concurrency=%" PRIu32, between(120, 200));
 }
 
 static void draw_kv_cache(random_case *c, const scale *s) {
@@ -260,7 +263,10 @@ static void draw(random_case *c, uint64_t seed, sim_backend backend) {
         draw_trace(c, &s);
     else
         draw_synthetic(c, &s);
-    draw_load(c, &s);
+    if (backend == SIM_BACKEND_SGLANG && c->n_rows == 0 && chance(8))
+        draw_long_queue(c);
+    else
+        draw_load(c, &s);
     if (backend != SIM_BACKEND_VLLM) random_case_set(c, "engine.backend=%s", sim_backend_names[backend]);
     draw_engine(c, &s, backend);
     if (backend == SIM_BACKEND_SGLANG) draw_sglang(c, &s);
