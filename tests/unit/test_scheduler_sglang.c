@@ -464,3 +464,23 @@ Test(scheduler_sglang, a_round_with_prompts_forbids_them_to_all_ranks_for_the_in
     cr_expect_str_eq(round_of(&p, worker), "idle ");
     sim_worker_free(worker);
 }
+
+Test(scheduler_sglang, a_worker_without_work_left_has_no_further_round) {
+    probe p;
+    init(&p, 100, 1); // C = 400
+    p.config.prefill_decode_interval = 2;
+    sim_worker_parts parts = { &p.config, &p.kv_cache, &p.content, &p.events, 1, false, "0" };
+    sim_worker *worker;
+    cr_assert_eq(sim_worker_new(&worker, &parts, NULL), SIM_OK);
+    cr_assert_eq(sim_worker_enqueue(worker, 0, 0, 4, 1, NULL), SIM_OK);
+    cr_expect_str_eq(round_of(&p, worker), "admit0(0) | first0 finish0:1 ");
+    cr_assert_eq(sim_worker_enqueue(worker, 0, 1, 400, 1, NULL), SIM_OK);
+    cr_expect_str_eq(round_of(&p, worker), "idle "); // the first of two forbidden rounds: 1 is rejected, nobody is left
+    cr_expect_str_eq(p.log, "reject1:exceeds_kv_cache ");
+    cr_expect(!sim_worker_has_work(worker));
+    cr_assert_eq(sim_worker_enqueue(worker, 0, 2, 400, 1, NULL), SIM_OK);
+    cr_assert_eq(sim_worker_enqueue(worker, 0, 3, 4, 1, NULL), SIM_OK);
+    // The second one rejects 2 and starts nothing; the next is free.
+    cr_expect_str_eq(round_of(&p, worker), "reject2:exceeds_kv_cache admit3(0) | first3 finish3:1 ");
+    sim_worker_free(worker);
+}
