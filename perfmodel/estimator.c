@@ -4,20 +4,37 @@
 #include "perfmodel/metrics_check.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void free_state(const fpm_estimator_ops *ops, void *state) {
     if (ops->free_state) ops->free_state(state);
 }
 
+// A name goes into saved states and messages.
+static bool is_name(const char *name) {
+    const size_t n = name ? strnlen(name, FPM_ESTIMATOR_NAME_BYTES) : 0;
+    if (n == 0 || n == FPM_ESTIMATOR_NAME_BYTES) return false;
+    for (const char *c = name; *c; c++)
+        if (*c < 0x20 || *c > 0x7e) return false;
+    return true;
+}
+
 fpm_status fpm_estimator_new(fpm_estimator **estimator, const fpm_estimator_ops *ops, void *state, fpm_error *error) {
-    *estimator = malloc(sizeof **estimator);
-    if (!*estimator) {
+    if (!is_name(ops->name) || !ops->estimate_ms) {
+        free_state(ops, state);
+        return fpm_error_set(error, FPM_INVALID_CONFIG,
+                             "an estimator needs a name of 1 to %d printable ASCII characters and an estimate_ms",
+                             FPM_ESTIMATOR_NAME_BYTES - 1);
+    }
+    fpm_estimator *made = malloc(sizeof *made);
+    if (!made) {
         free_state(ops, state);
         return fpm_error_set(error, FPM_NO_MEMORY, "out of memory");
     }
-    (*estimator)->ops = ops;
-    (*estimator)->state = state;
-    atomic_init(&(*estimator)->n_owners, 1);
+    made->ops = ops;
+    made->state = state;
+    atomic_init(&made->n_owners, 1);
+    *estimator = made;
     return FPM_OK;
 }
 

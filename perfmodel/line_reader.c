@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 enum {
     MAGIC_BYTES = 4,         // that tell the encoding
@@ -150,6 +151,8 @@ static fpm_status decode_zstd(fpm_line_reader *reader, char *out, size_t capacit
         ZSTD_inBuffer input = { reader->raw, reader->raw_end, reader->raw_at };
         if (is_drained && !reader->is_inside_member) break;
         size_t result = ZSTD_decompressStream(reader->zstd, &output, &input);
+        if (ZSTD_isError(result) && ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation)
+            return fail_here(reader, FPM_NO_MEMORY, "out of memory");
         if (ZSTD_isError(result)) return fail_here(reader, FPM_SYNTAX, "the zstd data is corrupt (get the file again)");
         reader->raw_at = input.pos;
         reader->is_inside_member = result != 0;

@@ -17,7 +17,7 @@
 
 typedef struct head {
     char mode[16];
-    char estimator[64];
+    char estimator[FPM_ESTIMATOR_NAME_BYTES];
     char warning[FPM_WARNING_BYTES];
     bool has_estimator, has_warning;
     fpm_model_options options;

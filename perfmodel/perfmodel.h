@@ -6,7 +6,8 @@
 // record per attention-data-parallel rank, and asks for milliseconds. It knows no queue and no clock, so it can be
 // embedded in a planner, a router or another simulator.
 //
-// Conventions. Functions that can fail return an fpm_status and fill the fpm_error given last (which may be NULL).
+// Conventions. Functions that can fail return an fpm_status and, when they do fail, fill the fpm_error given last (which may be NULL); on success it is
+// left alone, as are the outputs on failure unless said otherwise. Texts that a function returns belong to the object asked and live as long as it.
 // Handles come from *_new and go with *_free; free(NULL) does nothing. Const handles may be read by several threads.
 // Estimates are milliseconds; `wall_time_s` (wire name `wall_time`) is seconds, as in the wire schema.
 #ifndef PERFMODEL_PERFMODEL_H
@@ -165,7 +166,9 @@ typedef struct fpm_estimator_ops {
 // Reference-counted handle, so that models cloned from one another can share it.
 typedef struct fpm_estimator fpm_estimator;
 
-// Takes ownership of `state` (also when it fails: the state is freed).
+// Takes ownership of `state` (also when it fails: the state is freed). `ops` is kept by pointer and must outlive the estimator. FPM_INVALID_CONFIG: no
+// estimate_ms, or a name that is not 1 to 63 printable ASCII characters (it stands in saved states).
+#define FPM_ESTIMATOR_NAME_BYTES 64
 fpm_status fpm_estimator_new(fpm_estimator **estimator, const fpm_estimator_ops *ops, void *state, fpm_error *error);
 fpm_estimator *fpm_estimator_share(fpm_estimator *estimator); // one more owner; thread-safe
 void fpm_estimator_free(fpm_estimator *estimator);            // one owner less; the last one frees the state

@@ -350,12 +350,14 @@ bool fpm_samples_insert(fpm_samples *samples, fpm_load load, double value, fpm_s
 
     const uint64_t key = fpm_grid_key(&samples->grid, load);
     uint32_t grown = fpm_samples_find(samples, key);
-    if (grown == FPM_NONE) {
-        if (!reserve_bucket(samples)) return false;
-        grown = add_bucket(samples, key);
-    }
-    if (samples->keeps_sorted && !fpm_sorted_list_reserve(&samples->buckets[grown].sorted)) return false;
+    const bool is_new = grown == FPM_NONE;
+    if (is_new && !reserve_bucket(samples)) return false;
+    // A new bucket becomes known only when nothing can fail any more: an empty one would be found and have no median.
+    fpm_bucket *home = &samples->buckets[is_new ? samples->n_buckets : grown];
+    if (is_new) fpm_sorted_list_clear(&home->sorted);
+    if (samples->keeps_sorted && !fpm_sorted_list_reserve(&home->sorted)) return false;
     // From here on nothing fails.
+    if (is_new) grown = add_bucket(samples, key);
     if (samples->next_number >= samples->last_number) renumber(samples);
     const uint32_t slot = samples->spare;
     samples->slots[slot].value = value;

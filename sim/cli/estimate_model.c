@@ -104,6 +104,10 @@ sim_status sim_estimate_model(const sim_cli *cli, fpm_model **model, sim_error *
     if (is_regression(cli) && !cli->state)
         return sim_error_set(error, SIM_USAGE, "--estimator", 0,
                              "a regression knows nothing by itself (add --state FILE with what it has learned)");
+    if (is_regression(cli) && (cli->n_sets > 0 || cli->pricing || cli->capacity_tokens))
+        return sim_error_set(error, SIM_USAGE, "--estimator", 0,
+                             "a regression has no estimator to set up (with it, --state is all; leave out --set, "
+                             "--pricing and --capacity-tokens)");
     if (!is_regression(cli)) status = new_estimator(cli, &estimator, error);
     if (!status) status = model_over(cli, estimator, model, error);
     fpm_estimator_free(estimator);

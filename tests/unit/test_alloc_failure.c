@@ -212,3 +212,45 @@ Test(alloc_failure, regressions_with_huge_grids) { fail_everywhere(live_regressi
 Test(alloc_failure, logs) { fail_everywhere(read_log); }
 Test(alloc_failure, estimators) { fail_everywhere(make_estimators); }
 Test(alloc_failure, best_available) { fail_everywhere(choose_best); }
+
+// A pass that could not be learned has changed nothing: every estimate is the one from before.
+static void expect_unchanged(bool is_native) {
+    fpm_model_options options = fpm_model_options_default();
+    options.min_observations = 1;
+    long n = 0;
+    do {
+        fpm_estimator *estimator = NULL;
+        fpm_model *model = NULL;
+        n_left = -1;
+        has_failed = false;
+        cr_assert_eq(standin_new(&estimator, NULL), FPM_OK);
+        cr_assert_eq(is_native ? fpm_model_new_native(&model, estimator, &options, NULL)
+                               : fpm_model_new_regression(&model, &options, NULL),
+                     FPM_OK);
+        fpm_metrics known = fpm_metrics_idle(), other = fpm_metrics_idle();
+        known.scheduled.num_prefill_requests = other.scheduled.num_prefill_requests = 1;
+        known.scheduled.sum_prefill_tokens = 100;
+        other.scheduled.sum_prefill_tokens = 8000;
+        known.wall_time_s = 0.003;
+        other.wall_time_s = 0.1;
+        const fpm_iteration first = { &known, 1 }, second = { &other, 1 };
+        cr_assert_eq(fpm_model_tune(model, &first, 1, NULL), FPM_OK);
+        double before_ms = -1, after_ms = -1;
+        bool has_before, has_after;
+        cr_assert_eq(fpm_model_estimate_ms(model, &other, 1, &before_ms, &has_before, NULL), FPM_OK);
+        n_left = n++;
+        const fpm_status status = fpm_model_tune(model, &second, 1, NULL);
+        n_left = -1;
+        cr_assert_eq(fpm_model_estimate_ms(model, &other, 1, &after_ms, &has_after, NULL), FPM_OK);
+        cr_expect_eq(status, has_failed ? FPM_NO_MEMORY : FPM_OK);
+        if (has_failed)
+            cr_expect(has_before == has_after && before_ms == after_ms, "allocation %ld: %g ms, %g before", n, after_ms,
+                      before_ms);
+        fpm_model_free(model);
+        fpm_estimator_free(estimator);
+    } while (has_failed);
+    if (is_native) cr_assert_gt(n, 1); // a regression has its room in advance
+}
+
+Test(alloc_failure, a_correction_that_could_not_be_learned_changes_no_estimate) { expect_unchanged(true); }
+Test(alloc_failure, an_observation_that_could_not_be_kept_changes_no_estimate) { expect_unchanged(false); }

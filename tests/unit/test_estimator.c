@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <string.h>
 
 static int n_freed;
 static void count_free(void *state) {
@@ -57,5 +58,31 @@ Test(estimator, ranks_are_validated_first) {
     rank.version = 0;
     cr_assert_eq(fpm_estimate_ms(estimator, &rank, 1, &ms, NULL), FPM_UNSUPPORTED_SCHEMA_VERSION);
     cr_assert_eq(fpm_estimate_valid_ms(estimator, &rank, 1, &ms, NULL), FPM_OK);
+    fpm_estimator_free(estimator);
+}
+
+static fpm_status price_nothing(const void *state, const fpm_metrics *ranks, size_t n_ranks, double *ms,
+                                fpm_error *error) {
+    (void)state, (void)ranks, (void)n_ranks, (void)error;
+    *ms = 0;
+    return FPM_OK;
+}
+
+Test(estimator, a_name_fits_a_saved_state_and_there_is_a_price) {
+    char long_name[80];
+    memset(long_name, 'n', sizeof long_name);
+    long_name[64] = '\0';
+    const fpm_estimator_ops bad[] = { { NULL, price_nothing, NULL },
+                                      { "", price_nothing, NULL },
+                                      { long_name, price_nothing, NULL },
+                                      { "na\xefme", price_nothing, NULL },
+                                      { "name", NULL, NULL } };
+    fpm_estimator *estimator;
+    fpm_error error;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        cr_expect_eq(fpm_estimator_new(&estimator, &bad[i], NULL, &error), FPM_INVALID_CONFIG, "%zu", i);
+    long_name[63] = '\0';
+    const fpm_estimator_ops good = { long_name, price_nothing, NULL };
+    cr_assert_eq(fpm_estimator_new(&estimator, &good, NULL, &error), FPM_OK);
     fpm_estimator_free(estimator);
 }
