@@ -13,6 +13,7 @@
 #include <float.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void put_member(fpm_json_writer *writer, const char *name, uint64_t value) {
@@ -142,7 +143,14 @@ static fpm_status write_and_close(const fpm_model *model, FILE *out, const char 
     return status;
 }
 
+// Renaming would put a file in the place of a device, a pipe or a directory.
+static bool is_replaceable(const char *path) {
+    struct stat there;
+    return stat(path, &there) != 0 || S_ISREG(there.st_mode);
+}
+
 fpm_status fpm_model_save(const fpm_model *model, const char *path, fpm_error *error) {
+    if (!is_replaceable(path)) return fpm_error_set(error, FPM_IO, "%s is no regular file", path);
     const size_t capacity = strlen(path) + 64;
     char *name = malloc(capacity);
     if (!name) return fpm_error_set(error, FPM_NO_MEMORY, "out of memory");

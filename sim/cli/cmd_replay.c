@@ -12,11 +12,20 @@ static volatile sig_atomic_t stopped;
 
 static void on_signal(int signal_number) { stopped = signal_number; }
 
+// The terminal has gone: end as if asked to.
+static void on_hangup(int signal_number) {
+    (void)signal_number;
+    stopped = SIGTERM;
+}
+
 static void catch_signals(void) {
     struct sigaction action = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND };
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    action.sa_handler = on_hangup;
+    sigaction(SIGHUP, &action, NULL);
+    signal(SIGXFSZ, SIG_IGN); // a file-size limit is a failed write, not the end of the program
 }
 
 static void print_line(void *context, const char *line) {

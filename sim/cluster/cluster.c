@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "sim/cluster/cluster_state.h"
 
@@ -127,6 +128,13 @@ void sim_cluster_free(sim_cluster *cluster) {
     free(cluster);
 }
 
+int64_t sim_cluster_end_ns(const sim_cluster *cluster) {
+    int64_t end_ns = 0;
+    for (uint32_t i = 0; i < cluster->n_replicas; i++)
+        if (cluster->replicas[i].stats.last_end_ns > end_ns) end_ns = cluster->replicas[i].stats.last_end_ns;
+    return end_ns;
+}
+
 const sim_worker_stats *sim_cluster_worker_stats(const sim_cluster *cluster, uint32_t i) {
     return &cluster->replicas[i].stats;
 }
@@ -180,6 +188,7 @@ sim_status sim_replica_run_steady(sim_replica *replica, int64_t *now_ns, int64_t
     sim_status status = sim_worker_run_steady(replica->worker, until_ns, &pricer, &steady, error);
     replica->stats.n_passes += steady.n_passes;
     replica->stats.busy_ns += steady.now_ns - *now_ns;
+    if (steady.n_passes > 0) replica->stats.last_end_ns = steady.now_ns;
     *now_ns = steady.now_ns;
     if (steady.open_end_ns > 0) {
         replica->is_busy = true;
@@ -208,24 +217,37 @@ sim_status sim_replica_complete_pass(sim_replica *replica, sim_error *error) {
     replica->is_busy = false;
     replica->stats.n_passes++;
     replica->stats.busy_ns += replica->pass_end_ns - replica->pass_start_ns;
+    replica->stats.last_end_ns = replica->pass_end_ns;
     return sim_worker_complete(replica->worker, replica->pass_end_ns, error);
 }
 
 // --- the run ----------------------------------------------------------------------------------------------------------
 
+// Nothing can go on, but some workers have work: who is stuck and why, the first two of them in words.
+static sim_status explain_dead_end(const sim_cluster *cluster, sim_error *error) {
+    char who[420] = "";
+    uint32_t n_stuck = 0;
+    for (uint32_t i = 0; i < cluster->n_replicas; i++) {
+        if (!sim_worker_has_work(cluster->replicas[i].worker) || n_stuck++ >= 2) continue;
+        char why[192];
+        size_t n = strlen(who);
+        sim_worker_explain_stuck(cluster->replicas[i].worker, why, sizeof why);
+        snprintf(who + n, sizeof who - n, "%sworker %u: %s", n > 0 ? "; " : "", i, why);
+    }
+    return sim_error_set(error, SIM_DEAD_END, NULL, 0,
+                         "dead end on %u of %u workers: %s (more kv_cache.num_blocks, or a shorter "
+                         "engine.max_model_len)",
+                         n_stuck, cluster->n_replicas, who);
+}
+
 static sim_status check_finished(const sim_cluster *cluster, sim_error *error) {
     uint64_t n_terminal = 0;
+    bool is_stuck = false;
     for (uint32_t i = 0; i < cluster->n_replicas; i++) {
-        const sim_replica *replica = &cluster->replicas[i];
-        n_terminal += replica->n_terminal;
-        if (!sim_worker_has_work(replica->worker)) continue;
-        char why[256];
-        sim_worker_explain_stuck(replica->worker, why, sizeof why);
-        return sim_error_set(error, SIM_DEAD_END, NULL, 0,
-                             "dead end: worker %u cannot go on: %s (give kv_cache.num_blocks more, or limit "
-                             "engine.max_model_len)",
-                             i, why);
+        n_terminal += cluster->replicas[i].n_terminal;
+        is_stuck |= sim_worker_has_work(cluster->replicas[i].worker);
     }
+    if (is_stuck) return explain_dead_end(cluster, error);
     assert(n_terminal == cluster->n_arrived);
     (void)n_terminal;
     return SIM_OK;

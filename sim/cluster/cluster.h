@@ -38,6 +38,7 @@ typedef struct sim_worker_stats {
     uint64_t n_passes;
     int64_t busy_ns;
     uint64_t n_requests; // routed to it
+    int64_t last_end_ns; // of its last complete pass
 } sim_worker_stats;
 
 // The parts must outlive the cluster.
@@ -48,6 +49,8 @@ void sim_cluster_free(sim_cluster *cluster);
 // SIM_DEAD_END, naming the stuck requests. Also ends with the status of an observer that asks for it.
 sim_status sim_cluster_run(sim_cluster *cluster, sim_load *load, int64_t max_time_ns, sim_error *error);
 
+// End of the last complete pass of any worker.
+int64_t sim_cluster_end_ns(const sim_cluster *cluster);
 const sim_worker_stats *sim_cluster_worker_stats(const sim_cluster *cluster, uint32_t worker);
 
 #endif

@@ -15,8 +15,8 @@ typedef struct sim_replica {
     const sim_observer *observer;       // who is told
     int64_t pass_start_ns, pass_end_ns; // of the open pass
     bool is_busy;
-    bool is_touched; // in the list of workers to look at in this instant
-    bool is_cut;     // max_time_ns ended it
+    bool is_touched;       // in the list of workers to look at in this instant
+    uint32_t next_request; // run_workers.c: the next of its arrivals
     char id[12];
     uint64_t n_terminal;
     sim_worker_stats stats;

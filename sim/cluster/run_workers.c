@@ -9,8 +9,6 @@
 
 #include "sim/cluster/cluster_state.h"
 
-#define SIM_NO_REQUEST UINT32_MAX
-
 // Arrivals of a run, each in the list of its worker.
 typedef struct arrivals {
     int64_t *time_ns;       // by request
@@ -56,28 +54,25 @@ static void free_arrivals(arrivals *all) {
     free(all->last);
 }
 
-static sim_status run_worker(sim_replica *replica, const arrivals *all, int64_t max_time_ns, sim_error *error) {
+// Up to limit_ns: events at that time still happen. May be called again with a later limit.
+static sim_status run_worker(sim_replica *replica, const arrivals *all, int64_t limit_ns, sim_error *error) {
     sim_cluster *cluster = replica->cluster;
     const sim_observer *observer = replica->observer;
-    uint32_t request = all->first[replica - cluster->replicas];
-    int64_t now_ns = 0;
     for (;;) {
         sim_status status = SIM_OK;
-        if (!replica->is_busy) { // nothing to do before the next arrival
-            if (request == SIM_NO_REQUEST) return SIM_OK;
-            now_ns = all->time_ns[request];
-        } else if (replica->pass_end_ns > max_time_ns) {
-            replica->is_cut = true;
-            return SIM_OK;
-        } else {
-            now_ns = replica->pass_end_ns;
-            status = sim_replica_complete_pass(replica, error);
-        }
-        for (; !status && request != SIM_NO_REQUEST && all->time_ns[request] <= now_ns; request = all->next[request])
+        uint32_t request = replica->next_request;
+        int64_t arrival_ns = request == SIM_NO_REQUEST ? SIM_TIME_NEVER : all->time_ns[request];
+        int64_t now_ns =
+            replica->is_busy ? replica->pass_end_ns : arrival_ns; // idle: nothing to do before the next arrival
+        if (now_ns > limit_ns || now_ns == SIM_TIME_NEVER) return SIM_OK;
+        if (replica->is_busy) status = sim_replica_complete_pass(replica, error);
+        for (; !status && arrival_ns <= now_ns;
+             arrival_ns = request == SIM_NO_REQUEST ? SIM_TIME_NEVER : all->time_ns[request]) {
             status = sim_cluster_enqueue(cluster, all->place[request], request, error);
-        int64_t until_ns = request == SIM_NO_REQUEST ? SIM_TIME_NEVER : all->time_ns[request];
+            replica->next_request = request = all->next[request];
+        }
         if (!status)
-            status = sim_replica_run_steady(replica, &now_ns, until_ns < max_time_ns ? until_ns : max_time_ns, error);
+            status = sim_replica_run_steady(replica, &now_ns, arrival_ns < limit_ns ? arrival_ns : limit_ns, error);
         if (!status && !replica->is_busy) status = sim_replica_begin_pass(replica, now_ns, error);
         if (!status && (replica->stats.n_passes & 63) == 0) status = observer->on_tick(observer->self, now_ns);
         if (status) return status;
@@ -89,7 +84,7 @@ typedef struct lane {
     sim_cluster *cluster;
     const sim_observer *observer;
     const arrivals *all;
-    int64_t max_time_ns;
+    int64_t limit_ns;
     atomic_uint *next_replica;
     sim_status status; // of the first worker of this lane that failed, and which that was
     uint32_t failed;
@@ -105,7 +100,7 @@ static void *run_lane(void *argument) {
         sim_replica *replica = &l->cluster->replicas[i];
         replica->observer = l->observer;
         l->failed = i;
-        l->status = run_worker(replica, l->all, l->max_time_ns, &l->error);
+        l->status = run_worker(replica, l->all, l->limit_ns, &l->error);
     }
     return NULL;
 }
@@ -129,6 +124,38 @@ static sim_status first_failure(const lane *lanes, uint32_t n_lanes, sim_error *
     return first->status;
 }
 
+static sim_status run_slice(sim_cluster *cluster, const arrivals *all, int64_t limit_ns, lane *lanes, uint32_t n_lanes,
+                            sim_error *error) {
+    atomic_uint next_replica = 0;
+    for (uint32_t t = 0; t < n_lanes; t++)
+        lanes[t] = (lane){ .cluster = cluster,
+                           .observer = cluster->parts.observers[t],
+                           .all = all,
+                           .limit_ns = limit_ns,
+                           .next_replica = &next_replica };
+    run_lanes(lanes, n_lanes);
+    return first_failure(lanes, n_lanes, error);
+}
+
+// A run that is interrupted should find its workers at about the same virtual time, or its rates would mean nothing: they go through the arrivals in slices.
+enum { N_SLICES = 16 };
+
+static sim_status run_slices(sim_cluster *cluster, const arrivals *all, int64_t max_time_ns, lane *lanes,
+                             uint32_t n_lanes, sim_error *error) {
+    int64_t last_ns = 0;
+    for (uint32_t i = 0; i < cluster->n_replicas; i++) {
+        cluster->replicas[i].next_request = all->first[i];
+        if (all->first[i] != SIM_NO_REQUEST && all->time_ns[all->last[i]] > last_ns)
+            last_ns = all->time_ns[all->last[i]];
+    }
+    sim_status status = SIM_OK;
+    for (int64_t k = 1; k <= N_SLICES && !status; k++) {
+        int64_t limit_ns = k < N_SLICES ? last_ns / N_SLICES * k : max_time_ns;
+        status = run_slice(cluster, all, limit_ns, lanes, n_lanes, error);
+    }
+    return status;
+}
+
 sim_status sim_cluster_run_workers(sim_cluster *cluster, int64_t max_time_ns, bool *is_cut, sim_error *error) {
     arrivals all = { .time_ns = NULL };
     uint32_t n_lanes =
@@ -136,18 +163,8 @@ sim_status sim_cluster_run_workers(sim_cluster *cluster, int64_t max_time_ns, bo
     lane *lanes = calloc(n_lanes, sizeof *lanes);
     sim_status status = lanes ? route_all(cluster, max_time_ns, &all, is_cut, error)
                               : sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory");
-    if (!status) {
-        atomic_uint next_replica = 0;
-        for (uint32_t t = 0; t < n_lanes; t++)
-            lanes[t] = (lane){ .cluster = cluster,
-                               .observer = cluster->parts.observers[t],
-                               .all = &all,
-                               .max_time_ns = max_time_ns,
-                               .next_replica = &next_replica };
-        run_lanes(lanes, n_lanes);
-        status = first_failure(lanes, n_lanes, error);
-        for (uint32_t i = 0; i < cluster->n_replicas; i++) *is_cut |= cluster->replicas[i].is_cut;
-    }
+    if (!status) status = run_slices(cluster, &all, max_time_ns, lanes, n_lanes, error);
+    for (uint32_t i = 0; i < cluster->n_replicas && !status; i++) *is_cut |= cluster->replicas[i].is_busy;
     free_arrivals(&all);
     free(lanes);
     return status;

@@ -48,7 +48,7 @@ sim_status sim_config_contradiction(const sim_config *config, sim_error *error, 
                                     const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 // Print the whole configuration, defaults included, as an INI file that gives the same configuration when loaded. Values that were
-// given stand as they were written (paths absolute; one that is too long for a line was refused when it came). False on a write
+// given stand as they were written (paths absolute). False on a write
 // error.
 bool sim_config_write(const sim_config *config, FILE *out);
 

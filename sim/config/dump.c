@@ -7,7 +7,7 @@
 #include "sim/config/ini_reader.h"
 #include "sim/config/store.h"
 
-enum { COMMENT_COLUMN = 44, MAX_COLUMNS = 130, MAX_ROW_BYTES = 512 };
+enum { COMMENT_COLUMN = 44, MAX_COLUMNS = 130, MAX_COMMENT_BYTES = 512 };
 
 // What stands behind a value: its help, and its unit or what else it could be. Bounds are left to `list keys`.
 static void describe(const sim_key *key, char *text, size_t n) {
@@ -18,21 +18,17 @@ static void describe(const sim_key *key, char *text, size_t n) {
 }
 
 static bool write_key(const sim_key *key, const char *value, size_t name_width, FILE *out) {
-    char row[MAX_ROW_BYTES], comment[MAX_ROW_BYTES];
-    int n = snprintf(row, sizeof row, "%-*s =%s%s", (int)name_width, key->name, *value ? " " : "", value);
-    if (n < 0) return false;
-    if (n > SIM_INI_LINE_BYTES) { // a long path: without the padding it fits, or it would have been refused
-        n = snprintf(row, sizeof row, "%s = %s", key->name, value);
-        if (n < 0) return false;
-    }
-    const int n_pad = n < COMMENT_COLUMN ? COMMENT_COLUMN - n : 1;
-    const size_t n_room = (size_t)(n + n_pad) + strlen("; ");
+    char comment[MAX_COMMENT_BYTES];
+    size_t n = name_width + strlen(*value ? " = " : " =") + strlen(value);
+    if (n > SIM_INI_LINE_BYTES) return fprintf(out, "%s = %s\n", key->name, value) >= 0; // a long path, without comment
+    const size_t n_pad = n < COMMENT_COLUMN ? COMMENT_COLUMN - n : 1;
+    const size_t n_room = n + n_pad + strlen("; ");
     describe(key, comment, sizeof comment);
     if (n_room + strlen(comment) > MAX_COLUMNS) snprintf(comment, sizeof comment, "%s", key->help);
-    if (*comment && n_room + strlen(comment) <= SIM_INI_LINE_BYTES) {
-        return fprintf(out, "%s%*s; %s\n", row, n_pad, "", comment) >= 0;
-    }
-    return fprintf(out, "%s\n", row) >= 0;
+    if (fprintf(out, "%-*s =%s%s", (int)name_width, key->name, *value ? " " : "", value) < 0) return false;
+    const bool has_comment = *comment && n_room + strlen(comment) <= SIM_INI_LINE_BYTES;
+    if (has_comment && fprintf(out, "%*s; %s", (int)n_pad, "", comment) < 0) return false;
+    return fputc('\n', out) != EOF;
 }
 
 bool sim_config_write(const sim_config *config, FILE *out) {

@@ -3,6 +3,7 @@
 
 #include <ini.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/config/keys.h"
@@ -14,6 +15,8 @@ typedef struct reader {
     const sim_ini_handler *handler;
     sim_status status;
     sim_error *error;
+    const char *long_path; // value of the line that inih has in hand, where that line is too long for it; else NULL
+    size_t long_path_bytes;
 } reader;
 
 typedef struct slice {
@@ -78,6 +81,22 @@ static bool check_assignment(reader *in, slice line) {
     return true;
 }
 
+// A line too long for inih is understood when it sets an absolute path, which `check` and config.ini may have to print however deep it lies. inih
+// gets a short stand-in for the value, take_value the value itself.
+static bool find_long_path(reader *in, slice line) {
+    const char *equals = memchr(line.text, '=', line.n), *end = line.text + line.n;
+    if (!equals || equals - line.text > SIM_INI_LINE_BYTES / 2) return false;
+    const char *value = equals + 1;
+    while (value < end && is_blank(*value)) value++;
+    while (end > value && is_blank(end[-1])) end--;
+    if (value == end || *value != '/') return false;
+    for (const char *c = value + 1; c < end; c++)
+        if (*c == ';' && is_blank(c[-1])) return false;
+    in->long_path = value;
+    in->long_path_bytes = (size_t)(end - value);
+    return true;
+}
+
 // Decide on one line; an empty slice stands for what inih need not see.
 static bool check_line(reader *in, slice *line) {
     size_t n_blank = 0;
@@ -89,7 +108,7 @@ static bool check_line(reader *in, slice *line) {
         return true;
     }
     if (n_blank) return refuse(in, "the line is indented (begin it in the first column; a value cannot span lines)");
-    if (line->n > SIM_INI_LINE_BYTES) {
+    if (line->n > SIM_INI_LINE_BYTES && !find_long_path(in, *line)) {
         in->status = sim_error_set(in->error, SIM_USAGE, in->file, in->line,
                                    "the line has %zu bytes (%d is the most; put a long comment on a line of its own)",
                                    line->n, SIM_INI_LINE_BYTES);
@@ -103,7 +122,9 @@ static char *next_line(char *buffer, int n_buffer, void *user) {
     reader *in = user;
     if (in->status != SIM_OK || in->next == in->end) return NULL;
     slice line = take_line(in);
+    in->long_path = NULL;
     if (!check_line(in, &line)) return NULL;
+    if (in->long_path) line.n = (size_t)(in->long_path - line.text) + 1; // up to the first slash
     if (n_buffer < 0 || line.n >= (size_t)n_buffer) { // an inih built with shorter lines than Debian's
         refuse(in, "the line is too long for this build of inih");
         return NULL;
@@ -120,7 +141,12 @@ static int take_value(void *user, const char *section, const char *name, const c
         refuse(in, "a value begins with \";\" (a comment needs a blank in front)");
         return 0;
     }
-    in->status = in->handler->on_value(in->handler->user, section, name, value, in->line);
+    char *whole = in->long_path ? strndup(in->long_path, in->long_path_bytes) : NULL;
+    if (in->long_path && !whole)
+        in->status = sim_error_set(in->error, SIM_NO_MEMORY, NULL, 0, "out of memory");
+    else
+        in->status = in->handler->on_value(in->handler->user, section, name, whole ? whole : value, in->line);
+    free(whole);
     return in->status == SIM_OK;
 }
 
@@ -150,8 +176,8 @@ const char *sim_ini_refusal(const char *name, const char *value) {
         if (*c == ';' && (c == value || is_blank(c[-1])))
             return "the value has a \";\" that begins a comment (leave it out)";
     }
-    if (strlen(name) + strlen(" = ") + strlen(value) > SIM_INI_LINE_BYTES) {
-        return "the value is too long for a line of a configuration file (199 bytes; use a shorter path)";
+    if (value[0] != '/' && strlen(name) + strlen(" = ") + strlen(value) > SIM_INI_LINE_BYTES) {
+        return "the value is too long for a line of a configuration file (199 bytes is the most)";
     }
     return NULL;
 }

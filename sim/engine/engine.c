@@ -357,8 +357,8 @@ void sim_engine_explain_stuck(const sim_engine *engine, char *text, size_t capac
     uint32_t wanted = sim_blocks_for(engine, sim_sequence_length(&engine->batch, sequence));
     uint64_t n_waiting = engine->queued_prefills.count + engine->queued_decodes.count;
     snprintf(text, capacity,
-             "request %u (%u prompt + %u generated tokens) needs %u KV blocks, the pool has %u, %u of them held by %u "
-             "running requests; %llu requests wait",
+             "request %u (%u prompt + %u generated tokens) needs %u KV blocks, the pool has %u, %u held by %u running "
+             "requests; %llu wait",
              sequence->request, sequence->input_tokens, sequence->n_generated, wanted, room.capacity, room.held,
              engine->n_running, (unsigned long long)n_waiting);
 }

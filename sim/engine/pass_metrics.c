@@ -4,7 +4,7 @@
 //
 // A scheduled item is a decode when it computes the newest token of a sequence that is past its prompt and has everything else; every other
 // item is a prefill: prompt chunks, and what a preempted request recomputes, generated tokens included, since the GPU attends to several new
-// tokens at once in both cases. `var_prefill_length` is over prompt lengths.
+// tokens at once in both cases. In a pass that the batch takes no part in (SGLang's extend) every item is one. `var_prefill_length` is over prompt lengths.
 #include "sim/engine/engine_state.h"
 
 typedef struct pass_sums {
@@ -15,12 +15,12 @@ typedef struct pass_sums {
     uint32_t max_context, n_finished_prompts;
 } pass_sums;
 
-static void add_item(pass_sums *sums, const sim_sequence *sequence) {
+static void add_item(pass_sums *sums, const sim_sequence *sequence, bool is_extend) {
     uint32_t n_new = sequence->n_pass_tokens;
     uint32_t past = sequence->n_computed - n_new;
     uint32_t length = sequence->input_tokens + sequence->n_generated;
     if (sequence->n_computed > sums->max_context) sums->max_context = sequence->n_computed;
-    if (past >= sequence->input_tokens && n_new == 1 && sequence->n_computed == length) {
+    if (!is_extend && past >= sequence->input_tokens && n_new == 1 && sequence->n_computed == length) {
         sim_square_sum_add(&sums->decode_contexts, length);
         return;
     }
@@ -95,7 +95,7 @@ sim_status sim_pass_describe(const sim_engine *engine, sim_pass *pass, sim_error
     if (engine->batch_takes_part) sums.decode_contexts = engine->batch.contexts;
     for (uint32_t i = 0; i < engine->items.n; i++) {
         const sim_sequence *sequence = &engine->sequences[engine->items.items[i]];
-        if (sequence->n_pass_tokens > 0) add_item(&sums, sequence);
+        if (sequence->n_pass_tokens > 0) add_item(&sums, sequence, !engine->batch_takes_part);
     }
     if (!fits_32_bits(sums.prefill_kv_tokens) || !fits_32_bits(sums.decode_contexts.sum))
         return sim_error_set(error, SIM_INTERNAL, NULL, 0,

@@ -58,7 +58,8 @@
 //    prefix_caching = false: nothing is matched, inserted or evicted.
 // 9. Interval. A round is one scheduling of all ranks of a worker. A round in which any rank scheduled a prefill (a continuation or one of no tokens
 //    included) arms a countdown of prefill_decode_interval for the worker; each later round with countdown > 0 forbids prefills in all ranks and
-//    lowers it by one. A round in which no rank could start anything is repeated at once while it was a forbidden one and there is work.
+//    lowers it by one. A round in which no rank could start anything is repeated at once while it was a forbidden one and there is work left
+//    (after a round that only rejects there is none: no further round passes). What such a round rejects is told before the next one.
 // 10. A decode round of a rank without running requests but with waiting ones only decays the ratio. If prefill was not forbidden and the ratio did
 //    change, the rank tries again at once; at the minimum it is idle.
 //

@@ -128,7 +128,7 @@ static sim_status write_config(const sim_run *run, FILE *out, const char *path, 
 }
 
 static sim_status write_requests(const sim_run *run, FILE *out, const char *path, sim_error *error) {
-    return sim_requests_csv_write(&run->collector, run->workload, out, path, error);
+    return sim_requests_csv_write(&run->collector, run->workload, run->facts.n_not_admitted > 0, out, path, error);
 }
 
 static sim_status write_outputs(sim_run *run, sim_error *error) {
@@ -149,6 +149,7 @@ static sim_status finish(sim_run *run, sim_status outcome, double started_ms, si
         .num_gpus = (uint64_t)(run->settings->cluster.replicas * run->settings->parallel.data),
         .report = &run->settings->report,
         .sla = &run->settings->sla,
+        .is_interrupted = is_stop(outcome),
         .n_not_admitted = count_not_admitted(run, outcome),
         .wall_time_ms = wall_ms() - started_ms,
     };

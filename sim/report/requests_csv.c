@@ -61,9 +61,10 @@ static void put_text(FILE *out, const char *text) {
     fputc('"', out);
 }
 
-static void put_row(FILE *out, size_t id, const char *session, const sim_request *request,
+static void put_row(FILE *out, size_t id, const char *session, const sim_request *request, bool has_closed,
                     const sim_request_record *record) {
-    static const char *const status_names[] = { "incomplete", "incomplete", "completed", "rejected" };
+    const char *const status_names[] = { has_closed ? "not_admitted" : "incomplete", "incomplete", "completed",
+                                         "rejected" };
     fprintf(out, "%zu,", id);
     put_text(out, session);
     fputc(',', out);
@@ -82,14 +83,14 @@ static void put_row(FILE *out, size_t id, const char *session, const sim_request
     fprintf(out, "%u,%s\n", record->n_preemptions, status_names[record->status]);
 }
 
-sim_status sim_requests_csv_write(const sim_collector *collector, const sim_workload *workload, FILE *out,
-                                  const char *path, sim_error *error) {
+sim_status sim_requests_csv_write(const sim_collector *collector, const sim_workload *workload, bool has_closed,
+                                  FILE *out, const char *path, sim_error *error) {
     fputs("id,session,arrival_ms,worker,input_tokens,cached_tokens,output_tokens,first_token_ms,finish_ms,ttft_ms,tpot_"
           "ms,"
           "e2e_ms,preemptions,status\n",
           out);
     for (size_t i = 0; i < collector->n_records && !ferror(out); i++)
         put_row(out, i, sim_workload_session_name(workload, workload->requests[i].session), &workload->requests[i],
-                &collector->records[i]);
+                has_closed, &collector->records[i]);
     return ferror(out) ? sim_error_set(error, SIM_IO, path, 0, "the request records could not be written") : SIM_OK;
 }

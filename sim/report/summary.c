@@ -127,6 +127,7 @@ static void totals(const sim_run_facts *facts, sim_summary *summary) {
         summary->total_input_tokens += facts->workload->requests[i].input_tokens;
         summary->cached_input_tokens += record->cached_tokens;
         summary->total_output_tokens += record->n_output_tokens;
+        summary->truncated_requests += record->n_output_tokens < facts->workload->requests[i].output_tokens;
     }
     for (int i = 0; i < SIM_REJECT_REASONS; i++) summary->rejected[i] = facts->counts->rejected[i];
     summary->num_requests = facts->workload->n_requests - facts->n_not_admitted;

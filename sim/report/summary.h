@@ -34,12 +34,14 @@ typedef struct sim_run_facts {
     uint64_t num_gpus;
     const sim_report_config *report;
     const sim_sla_config *sla;
+    bool is_interrupted;     // by a signal
     uint64_t n_not_admitted; // held back by load.admit_until
     double wall_time_ms;     // of the simulator
 } sim_run_facts;
 
 typedef struct sim_summary {
     uint64_t num_requests, completed_requests, rejected_requests, incomplete_requests;
+    uint64_t truncated_requests; // completed with less output than asked for, by a length limit
     uint64_t rejected[SIM_REJECT_REASONS];
     uint64_t total_input_tokens, cached_input_tokens, total_output_tokens; // of completed requests
     double duration_ms, wall_time_ms;

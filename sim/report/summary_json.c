@@ -56,6 +56,8 @@ static void add_totals(cJSON *root, const sim_summary *summary) {
     add_count(root, "completed_requests", summary->completed_requests);
     add_count(root, "rejected_requests", summary->rejected_requests);
     add_count(root, "incomplete_requests", summary->incomplete_requests);
+    if (summary->truncated_requests) add_count(root, "truncated_requests", summary->truncated_requests);
+    if (summary->facts->is_interrupted) cJSON_AddTrueToObject(root, "interrupted");
     add_count(root, "total_input_tokens", summary->total_input_tokens);
     add_count(root, "cached_input_tokens", summary->cached_input_tokens);
     add_count(root, "total_output_tokens", summary->total_output_tokens);
@@ -113,6 +115,8 @@ static void add_cost(cJSON *root, const sim_summary *summary) {
 
 static void add_workers(cJSON *root, const sim_summary *summary) {
     cJSON *list = cJSON_AddArrayToObject(root, "workers");
+    double run_ms =
+        sim_ms_from_ns(sim_cluster_end_ns(summary->facts->cluster) - summary->facts->collector->first_arrival_ns);
     for (uint32_t i = 0; i < (uint32_t)summary->facts->cluster_config->replicas; i++) {
         const sim_worker_stats *stats = sim_cluster_worker_stats(summary->facts->cluster, i);
         cJSON *block = cJSON_CreateObject();
@@ -122,7 +126,8 @@ static void add_workers(cJSON *root, const sim_summary *summary) {
         add_count(block, "requests", stats->n_requests);
         add_count(block, "iterations", stats->n_passes);
         add_number(block, "busy_ms", busy_ms);
-        add_number(block, "busy_ratio", summary->duration_ms > 0 ? busy_ms / summary->duration_ms : 0);
+        add_number(block, "busy_ratio",
+                   run_ms > 0 ? busy_ms / run_ms : 0); // of the time up to the end of the last pass
     }
 }
 

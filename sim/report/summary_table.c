@@ -8,6 +8,10 @@ static const char *const rule =
 
 static void latency_row(FILE *out, const char *name, const sim_statistics *statistics,
                         const sim_percentiles *percentiles) {
+    if (statistics->n_samples == 0) {
+        fprintf(out, "%-26s%11s\n", name, "no samples");
+        return;
+    }
     fprintf(out, "%-26s%11.2f%11.2f%11.2f", name, statistics->mean, statistics->min, statistics->median);
     for (size_t i = 0; i < percentiles->n; i++)
         if (percentiles->percent[i] != 50) fprintf(out, "%11.2f", statistics->percentiles[i]);
@@ -41,6 +45,15 @@ static void requests_block(FILE *out, const sim_summary *summary) {
         if (summary->rejected[i])
             fprintf(out, "                 rejected: %llu %s\n", (unsigned long long)summary->rejected[i],
                     sim_reject_reason_names[i]);
+    if (summary->truncated_requests)
+        fprintf(out, "                 %llu answers cut short by a length limit\n",
+                (unsigned long long)summary->truncated_requests);
+    const sim_workload *workload = summary->facts->workload;
+    if (workload->rows_read > workload->rows_kept)
+        fprintf(out, "                 %llu of %llu rows of the trace dropped\n",
+                (unsigned long long)(workload->rows_read - workload->rows_kept),
+                (unsigned long long)workload->rows_read);
+    if (summary->facts->is_interrupted) fputs("                 INTERRUPTED: the figures are of what was done\n", out);
     fprintf(out, "Tokens           %llu in (%.1f %% from the prefix cache), %llu out\n",
             (unsigned long long)summary->total_input_tokens, 100 * summary->prefix_cache_reused_ratio,
             (unsigned long long)summary->total_output_tokens);

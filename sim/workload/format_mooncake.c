@@ -11,13 +11,32 @@
 #include "sim/workload/timestamp.h"
 #include "sim/workload/trace_format.h"
 
-enum { STAMP, INPUT, OUTPUT, IDS, INPUT_ALIAS, OUTPUT_ALIAS, STAMP_ALIAS, SESSION, DELAY, DELAY_ALIAS, N_NAMES };
+enum {
+    STAMP,
+    INPUT,
+    OUTPUT,
+    IDS,
+    INPUT_ALIAS,
+    OUTPUT_ALIAS,
+    STAMP_ALIAS,
+    SESSION,
+    DELAY,
+    DELAY_ALIAS,
+    OUTPUT_IDS,
+    N_NAMES
+};
 static const fpm_json_name names[N_NAMES] = {
-    [STAMP] = FPM_JSON_NAME("timestamp"),      [STAMP_ALIAS] = FPM_JSON_NAME("created_time"),
-    [INPUT] = FPM_JSON_NAME("input_length"),   [INPUT_ALIAS] = FPM_JSON_NAME("input_tokens"),
-    [OUTPUT] = FPM_JSON_NAME("output_length"), [OUTPUT_ALIAS] = FPM_JSON_NAME("output_tokens"),
-    [IDS] = FPM_JSON_NAME("hash_ids"),         [SESSION] = FPM_JSON_NAME("session_id"),
-    [DELAY] = FPM_JSON_NAME("delay"),          [DELAY_ALIAS] = FPM_JSON_NAME("delay_ms"),
+    [STAMP] = FPM_JSON_NAME("timestamp"),
+    [STAMP_ALIAS] = FPM_JSON_NAME("created_time"),
+    [INPUT] = FPM_JSON_NAME("input_length"),
+    [INPUT_ALIAS] = FPM_JSON_NAME("input_tokens"),
+    [OUTPUT] = FPM_JSON_NAME("output_length"),
+    [OUTPUT_ALIAS] = FPM_JSON_NAME("output_tokens"),
+    [IDS] = FPM_JSON_NAME("hash_ids"),
+    [SESSION] = FPM_JSON_NAME("session_id"),
+    [DELAY] = FPM_JSON_NAME("delay"),
+    [DELAY_ALIAS] = FPM_JSON_NAME("delay_ms"),
+    [OUTPUT_IDS] = FPM_JSON_NAME("output_token_ids"),
 };
 static_assert(N_NAMES <= 64, "fpm_json_object counts names in 64 bits");
 
@@ -28,7 +47,8 @@ typedef struct mooncake_state {
 
 // What of a row has come so far.
 typedef struct row_parts {
-    bool has_input, has_output;
+    bool has_input, has_output, has_output_ids;
+    uint64_t n_output_ids;
 } row_parts;
 
 static bool contains(const char *text, size_t n_bytes, const char *part) {
@@ -158,6 +178,17 @@ static bool read_delay(sim_trace_input *input, fpm_json *json, sim_trace_row *ro
     return true;
 }
 
+// Only their number is of use here: which tokens an answer has decides no scheduling.
+static bool count_output_ids(sim_trace_input *input, fpm_json *json, row_parts *parts) {
+    if (fpm_json_peek(json) == FPM_JSON_NULL)
+        return fpm_json_null(json) || refuse_value(input, json, SIM_DROP_SYNTAX, "output_token_ids");
+    bool is_first = true;
+    uint32_t id;
+    parts->has_output_ids = fpm_json_array_begin(json);
+    while (fpm_json_array_next(json, &is_first) && fpm_json_u32(json, &id)) parts->n_output_ids++;
+    return !json->failed || refuse_value(input, json, SIM_DROP_SYNTAX, "output_token_ids");
+}
+
 static bool read_member(sim_trace_input *input, fpm_json *json, int member, sim_trace_row *row, row_parts *parts) {
     switch (member) {
     case STAMP:
@@ -173,6 +204,8 @@ static bool read_member(sim_trace_input *input, fpm_json *json, int member, sim_
         return read_ids(input, json, row);
     case SESSION:
         return read_session(input, json, row);
+    case OUTPUT_IDS:
+        return count_output_ids(input, json, parts);
     default:
         return read_delay(input, json, row);
     }
@@ -195,12 +228,17 @@ static bool read_row(sim_trace_input *input, const fpm_line *line, sim_trace_row
     for (int member; (member = fpm_json_object_next(&json, &object)) >= 0;)
         if (!read_member(input, &json, member, row, &parts)) return false;
     if (fpm_json_end(&json, NULL)) return refuse_syntax(input, &json, line);
-    if (!parts.has_input)
-        return sim_trace_refuse(input, SIM_DROP_BAD_LENGTH, 0,
-                                "input_length is missing (or input_tokens; key names are case-sensitive)");
+    row->lacks_input = !parts.has_input && row->has_ids;
+    if (!parts.has_input && !row->has_ids)
+        return sim_trace_refuse(
+            input, SIM_DROP_BAD_LENGTH, 0,
+            "input_length is missing, and no hash_ids tell it (or input_tokens; key names are case-sensitive)");
     if (!parts.has_output)
         return sim_trace_refuse(input, SIM_DROP_BAD_LENGTH, 0,
                                 "output_length is missing (or output_tokens; key names are case-sensitive)");
+    if (parts.has_output_ids && parts.n_output_ids != row->output_tokens)
+        return sim_trace_refuse(input, SIM_DROP_BAD_LENGTH, 0, "%llu output_token_ids for an output_length of %llu",
+                                (unsigned long long)parts.n_output_ids, (unsigned long long)row->output_tokens);
     return true;
 }
 

@@ -15,6 +15,7 @@ typedef struct sim_trace_row {
     bool has_stamp;
     bool stamp_is_fractional;
     bool has_ids;
+    bool lacks_input; // the prompt is as long as its ids say
     bool has_delay;
     int64_t delay_ns; // from the end of the turn before; >= 0
     int64_t stamp_ns;

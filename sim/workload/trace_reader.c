@@ -131,6 +131,10 @@ static const sim_trace_format *recognise(const fpm_line *line) {
 }
 
 static bool refuse_unknown_format(reading *r, const fpm_line *line) {
+    static const char lfs[] = "version https://git-lfs";
+    if (line->n_bytes >= sizeof lfs - 1 && memcmp(line->text, lfs, sizeof lfs - 1) == 0)
+        return sim_trace_refuse(&r->input, SIM_DROP_SYNTAX, 0,
+                                "a Git LFS pointer, not the file itself (fetch it with git lfs pull)");
     if (line->n_bytes > 0 && line->text[0] == '[')
         return sim_trace_refuse(&r->input, SIM_DROP_SYNTAX, 1,
                                 "a JSON array (JSON Lines is expected: one object { ... } a line, no commas between)");
@@ -208,7 +212,8 @@ static bool check_stamp(reading *r, const sim_trace_row *row) {
     return true;
 }
 
-static bool check_lengths(reading *r, const sim_trace_row *row) {
+static bool check_lengths(reading *r, sim_trace_row *row) {
+    if (row->lacks_input) row->input_tokens = (uint64_t)row->n_ids * r->workload->id_tokens;
     if (row->input_tokens == 0) return sim_trace_refuse(&r->input, SIM_DROP_ZERO_INPUT, 0, "the prompt has 0 tokens");
     uint64_t larger = row->input_tokens > row->output_tokens ? row->input_tokens : row->output_tokens;
     if (larger <= SIM_MAX_TOKENS) return true;

@@ -58,7 +58,7 @@ static bool has_work(const oracle *o, const oracle_worker *worker) {
 }
 
 // Every rank has a round at the same instant. A rank that has nothing to do in it has no pass, and is over with it at once; if that is so with all of
-// them, there are new rounds as long as anything changes. After a round with prompts, sglang has some without.
+// them, there are new rounds as long as anything changes and anything is left to do. After a round with prompts, sglang has some without.
 static sim_status start_worker(oracle *o, oracle_worker *worker, sim_error *error) {
     for (;;) {
         bool has_pass = false, has_prefill = false, has_changed = false;
@@ -80,7 +80,7 @@ static sim_status start_worker(oracle *o, oracle_worker *worker, sim_error *erro
         }
         if (has_prefill) worker->n_rounds_without_prefills = o->settings->engine.prefill_decode_interval;
         if (has_pass) return begin_pass(o, worker, error);
-        if (!has_changed && !(forbids_prefills && has_work(o, worker))) return SIM_OK;
+        if (!has_work(o, worker) || !(has_changed || forbids_prefills)) return SIM_OK;
     }
 }
 

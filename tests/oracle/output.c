@@ -103,6 +103,12 @@ static void write_text(FILE *out, const char *text) { // RFC 4180
     fputc('"', out);
 }
 
+// load.admit_until kept out what has not arrived, unless load.max_time ended the run before.
+static bool has_closed_doors(const oracle *o) {
+    const sim_load_config *load = &o->settings->load;
+    return load->admit_until_ns > 0 && (load->max_time_ns == 0 || load->max_time_ns >= load->admit_until_ns);
+}
+
 static void write_row(const oracle *o, const oracle_request *r, FILE *out) {
     const bool has_arrived = r->state != ORACLE_NOT_ARRIVED;
     const bool is_completed = r->state == ORACLE_COMPLETED, is_rejected = r->state == ORACLE_REJECTED;
@@ -133,9 +139,10 @@ static void write_row(const oracle *o, const oracle_request *r, FILE *out) {
     fputc(',', out);
     if (has_first) write_ms(out, r->finish_ns - r->arrival_ns);
     fprintf(out, ",%" PRIu32 ",%s\n", r->n_preemptions,
-            is_completed  ? "completed"
-            : is_rejected ? "rejected"
-                          : "incomplete");
+            is_completed                          ? "completed"
+            : is_rejected                         ? "rejected"
+            : !has_arrived && has_closed_doors(o) ? "not_admitted"
+                                                  : "incomplete");
 }
 
 sim_status oracle_write_requests(const oracle *o, FILE *out) {

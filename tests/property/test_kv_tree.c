@@ -191,7 +191,8 @@ static void run_world(unsigned seed) {
         sequence *s = &b.sequences[rand_r(&w.seed) % MAX_SEQUENCES];
         // While a prompt is partly computed nobody else is admitted, as in the scheduler: the budget is used up.
         for (int i = 0; i < MAX_SEQUENCES; i++)
-            if (b.sequences[i].is_live && b.sequences[i].computed < b.sequences[i].length && !s->is_live) s = &b.sequences[i];
+            if (b.sequences[i].is_live && b.sequences[i].computed < b.sequences[i].length && !s->is_live)
+                s = &b.sequences[i];
         if (!s->is_live) {
             // Sometimes the request that stood here comes again, knowing what it generated.
             bool is_again = n_requests > 0 && s->length > 0 && rand_r(&w.seed) % 3 == 0;

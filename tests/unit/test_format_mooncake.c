@@ -101,6 +101,18 @@ Test(format_mooncake, bad_rows_are_told_apart_by_reason) {
     }
 }
 
+Test(format_mooncake, ids_tell_the_length_of_a_prompt_that_does_not_say_it) {
+    const sim_workload_config settings = mooncake_settings();
+    sim_workload *workload = good_workload(
+        "{\"timestamp\":0,\"output_length\":2,\"hash_ids\":[1,2,3],\"output_token_ids\":[7,9]}\n", &settings);
+    cr_expect_eq(workload->requests[0].input_tokens, 3 * 512);
+    sim_workload_free(workload);
+    sim_error error = { 0 };
+    const char *text = "{\"timestamp\":0,\"input_length\":5,\"output_length\":3,\"output_token_ids\":[7,9]}\n";
+    cr_expect_null(workload_from_text(text, strlen(text), &settings, &error));
+    cr_expect(strstr(error.message, "2 output_token_ids for an output_length of 3"), "%s", error.message);
+}
+
 Test(format_mooncake, a_row_with_a_delay_follows_the_turn_before_in_place_of_a_stamp) {
     const sim_workload_config settings = mooncake_settings();
     sim_workload *workload =

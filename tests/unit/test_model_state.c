@@ -198,3 +198,13 @@ Test(model_state, the_warning_of_a_fallback_is_kept) {
     free(text);
     fpm_model_free(model);
 }
+
+Test(model_state, saving_never_takes_the_place_of_a_device_or_a_directory) {
+    fpm_model *model;
+    fpm_error error;
+    cr_assert_eq(fpm_model_new_regression(&model, NULL, &error), FPM_OK);
+    cr_expect_eq(fpm_model_save(model, "/dev/null", &error), FPM_IO);
+    cr_expect(strstr(error.message, "no regular file"), "%s", error.message);
+    cr_expect_eq(fpm_model_save(model, "/tmp", &error), FPM_IO);
+    fpm_model_free(model);
+}

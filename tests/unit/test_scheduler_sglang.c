@@ -267,7 +267,7 @@ Test(scheduler_sglang, the_request_with_the_fewest_generated_tokens_is_retracted
     PROBE_EXPECT(&p, "decode 1:14 | gap3x1 finish0:8 ");
 }
 
-Test(scheduler_sglang, of_equals_the_first_is_retracted_and_its_last_token_alone_is_a_decode_item) {
+Test(scheduler_sglang, of_equals_the_first_is_retracted_and_its_last_token_is_a_prefill_item_like_any_other) {
     probe p;
     init(&p, 5, 0); // C = 20
     // Three prompts of one page and 2 tokens: 18 < 20. Their first tokens want a page each, two are left: 2 emits all the same and lacks one. All have
@@ -275,7 +275,7 @@ Test(scheduler_sglang, of_equals_the_first_is_retracted_and_its_last_token_alone
     for (uint32_t r = 0; r < 3; r++) probe_enqueue(&p, r, 4, 2);
     PROBE_EXPECT(&p, "admit0(0) admit1(0) admit2(0) prefill 3:0+12 | first0 first1 first2 ");
     PROBE_EXPECT(&p, "preempt0 decode 2:10 | gap1x2 second1 second2 finish1:2 finish2:2 ");
-    PROBE_EXPECT(&p, "readmit0(4) decode 1:5 | gap2x1 second0 finish0:2 ");
+    PROBE_EXPECT(&p, "readmit0(4) prefill 1:4+1 | gap2x1 second0 finish0:2 ");
 }
 
 Test(scheduler_sglang, after_a_retraction_the_ratio_is_what_survivors_have_generated_and_20_tokens_more) {
@@ -462,5 +462,25 @@ Test(scheduler_sglang, a_round_with_prompts_forbids_them_to_all_ranks_for_the_in
     cr_assert_eq(sim_worker_enqueue(worker, 0, 2, 4, 1, NULL), SIM_OK);
     cr_expect_str_eq(round_of(&p, worker), "admit2(0) | first2 finish2:1 ");
     cr_expect_str_eq(round_of(&p, worker), "idle ");
+    sim_worker_free(worker);
+}
+
+Test(scheduler_sglang, a_worker_without_work_left_has_no_further_round) {
+    probe p;
+    init(&p, 100, 1); // C = 400
+    p.config.prefill_decode_interval = 2;
+    sim_worker_parts parts = { &p.config, &p.kv_cache, &p.content, &p.events, 1, false, "0" };
+    sim_worker *worker;
+    cr_assert_eq(sim_worker_new(&worker, &parts, NULL), SIM_OK);
+    cr_assert_eq(sim_worker_enqueue(worker, 0, 0, 4, 1, NULL), SIM_OK);
+    cr_expect_str_eq(round_of(&p, worker), "admit0(0) | first0 finish0:1 ");
+    cr_assert_eq(sim_worker_enqueue(worker, 0, 1, 400, 1, NULL), SIM_OK);
+    cr_expect_str_eq(round_of(&p, worker), "idle "); // the first of two forbidden rounds: 1 is rejected, nobody is left
+    cr_expect_str_eq(p.log, "reject1:exceeds_kv_cache ");
+    cr_expect(!sim_worker_has_work(worker));
+    cr_assert_eq(sim_worker_enqueue(worker, 0, 2, 400, 1, NULL), SIM_OK);
+    cr_assert_eq(sim_worker_enqueue(worker, 0, 3, 4, 1, NULL), SIM_OK);
+    // The second one rejects 2 and starts nothing; the next is free.
+    cr_expect_str_eq(round_of(&p, worker), "reject2:exceeds_kv_cache admit3(0) | first3 finish3:1 ");
     sim_worker_free(worker);
 }
