@@ -214,8 +214,6 @@ bool sim_budget_is_steady(sim_engine *engine, const sim_budget_rules *rules) {
 
 sim_status sim_budget_schedule(sim_engine *engine, const sim_budget_rules *rules, int64_t now_ns, sim_error *error) {
     uint32_t budget = (uint32_t)engine->config->max_num_batched_tokens;
-    // Prompts are deferred for the sake of decodes. Where those have preempted themselves, the next round at this instant goes on with the prompts.
-    if (engine->batch.n_members == 0) engine->defers_prefills = false;
     sim_status status = schedule_running(engine, rules, &budget, now_ns, error);
     if (status || engine->n_pass_preemptions > 0 || engine->is_head_blocked) return status;
     return schedule_waiting(engine, rules, &budget, now_ns, error);

@@ -16,6 +16,7 @@ struct sim_worker {
     uint64_t n_passes;
     uint64_t n_forbidden_rounds; // sglang: still to come, in which no rank may compute prompts
     bool has_queue_overflow;
+    bool has_deferred; // prompts were held back in the last round
 };
 
 static const sim_key parallel_keys[] = {
@@ -90,6 +91,7 @@ static sim_status schedule_rank(sim_worker *worker, uint32_t i, bool is_forbidde
     rank *r = &worker->ranks[i];
     sim_pass pass = { .metrics = &worker->metrics[i] };
     bool is_deferred = is_forbidden || defers_prefills(worker, r);
+    worker->has_deferred |= is_deferred;
     sim_status status = sim_engine_schedule(r->engine, now_ns, is_deferred, &pass, &r->is_in_pass, error);
     worker->metrics[i].counter_id = worker->n_passes;
     worker->has_queue_overflow |= pass.has_queue_overflow;
@@ -114,14 +116,15 @@ static sim_status schedule_round(sim_worker *worker, bool is_forbidden, int64_t 
 sim_status sim_worker_schedule(sim_worker *worker, int64_t now_ns, bool *is_started, sim_error *error) {
     *is_started = false;
     worker->has_queue_overflow = false;
-    bool is_forbidden;
+    // A round that starts nothing although it held prompts back is followed by the next at once: what they were held back for is not there, or not any more (a
+    // decode that gave itself up).
     do {
-        is_forbidden = worker->n_forbidden_rounds > 0;
+        bool is_forbidden = worker->n_forbidden_rounds > 0;
         worker->n_forbidden_rounds -= is_forbidden;
+        worker->has_deferred = false;
         sim_status status = schedule_round(worker, is_forbidden, now_ns, is_started, error);
         if (status) return status;
-    } while (!*is_started && is_forbidden &&
-             sim_worker_has_work(worker)); // nothing but prompts to do: on to the next round
+    } while (!*is_started && worker->has_deferred && sim_worker_has_work(worker));
     return SIM_OK;
 }
 

@@ -233,12 +233,14 @@ Test(scheduler_vllm, deferred_prompts_go_on_at_once_when_the_decodes_they_waited
     p.config.preemption = SIM_PREEMPT_FIFO;
     p.config.max_num_batched_tokens = 6;
     // 0 holds one block, 1 the two others with 5 of its 8 tokens. When 0 wants a block for its fifth token none is left, and it is the oldest: it gives itself up. 1 is
-    // deferred in that round, but the next one, at the same instant, has no decode to defer for.
+    // deferred in that round, in which nothing starts; the worker asks again, and there is no decode to defer for.
     probe_enqueue(&p, 0, 2, 6);
     PROBE_EXPECT(&p, "admit0(0) prefill 1:0+2 | first0 ");
     probe_enqueue(&p, 1, 8, 1);
     PROBE_EXPECT(&p, "admit1(0) prefill 1:0+5 decode 1:3 | gap1x1 second0 ");
     p.defers_prefills = true;
     PROBE_EXPECT(&p, "decode 1:4 | gap1x1 ");
-    PROBE_EXPECT(&p, "preempt0 prefill 1:5+3 | first1 finish1:1 ");
+    PROBE_EXPECT(&p, "preempt0 idle ");
+    p.defers_prefills = false;
+    PROBE_EXPECT(&p, "prefill 1:5+3 | first1 finish1:1 ");
 }

@@ -82,3 +82,22 @@ Test(worker, the_interval_means_nothing_to_a_single_rank) {
     replay_free(&one);
     replay_free(&many);
 }
+
+// The decode of request 0 finds no block and, being the oldest, gives itself up, in a pass that defers the prompt of request 2: the next round goes on with that.
+Test(worker, a_pass_that_would_start_nothing_for_deferring_prompts_does_not_defer_them) {
+    replay r;
+    const char *path = replay_trace("{\"timestamp\": 0, \"input_length\": 6, \"output_length\": 6}\n"
+                                    "{\"timestamp\": 0, \"input_length\": 1, \"output_length\": 1}\n"
+                                    "{\"timestamp\": 1, \"input_length\": 16, \"output_length\": 1}\n");
+    char source[96];
+    snprintf(source, sizeof source, "workload.path=%s", path);
+    replay_run(&r, (const char *[]){ "workload.source=trace", source, "engine.max_num_seqs=7",
+                                     "engine.max_num_batched_tokens=10", "engine.preemption=fifo",
+                                     "kv_cache.block_size=8", "kv_cache.num_blocks=3", "parallel.data=2",
+                                     "engine.prefill_schedule_interval=2", NULL });
+    unlink(path);
+    cr_assert_eq(r.status, SIM_OK, "%s", r.error.message);
+    cr_expect_eq(r.summary->completed_requests, 3);
+    cr_expect_eq(r.summary->num_preemptions, 1);
+    replay_free(&r);
+}
