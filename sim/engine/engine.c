@@ -227,6 +227,9 @@ bool sim_engine_has_work(const sim_engine *engine) {
     return engine->n_running > 0 || engine->waiting_head != SIM_NO_SEQUENCE || engine->n_refusals > 0;
 }
 
+bool sim_engine_is_settled(const sim_engine *engine) {
+    return !engine->scheduler->is_settled || engine->scheduler->is_settled(engine);
+}
 bool sim_engine_has_waiting(const sim_engine *engine) { return engine->waiting_head != SIM_NO_SEQUENCE; }
 bool sim_engine_has_decodes(const sim_engine *engine) { return engine->batch.n_members > 0; }
 bool sim_engine_has_prefills(const sim_engine *engine) { return engine->is_pass_open && engine->items.n > 0; }

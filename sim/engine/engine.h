@@ -93,6 +93,8 @@ sim_status sim_engine_enqueue(sim_engine *engine, uint32_t request, uint32_t inp
                               sim_error *error);
 bool sim_engine_has_work(const sim_engine *engine); // waiting or running requests
 bool sim_engine_has_waiting(const sim_engine *engine);
+// After a round that started nothing: would another one under the same conditions change nothing either?
+bool sim_engine_is_settled(const sim_engine *engine);
 bool sim_engine_has_decodes(const sim_engine *engine);  // running requests past their prefill
 bool sim_engine_has_prefills(const sim_engine *engine); // in the open pass: prompts, and what is recomputed
 

@@ -95,6 +95,8 @@ struct sim_scheduler {
     sim_status (*schedule)(sim_engine *engine, int64_t now_ns, sim_error *error);
     // It could start nothing: has it changed anything that may let it now?
     bool (*is_worth_retrying)(const sim_engine *engine);
+    // After a round that started nothing: another one under the same conditions would change nothing either. NULL: always so.
+    bool (*is_settled)(const sim_engine *engine);
 
     // End of a pass: every member of the batch that runs before `admission` has its token, nobody finished by it has left yet. (0)
     bool (*on_member_tokens)(sim_engine *engine, uint64_t admission);

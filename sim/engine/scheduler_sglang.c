@@ -250,6 +250,8 @@ static sim_status schedule(sim_engine *engine, int64_t now_ns, sim_error *error)
     return SIM_OK;
 }
 
+static bool is_settled(const sim_engine *engine) { return !engine->sglang->has_ratio_changed; }
+
 // The ratio has a minimum, so this ends. While prompts are forbidden the next round is the worker's to begin.
 static bool is_worth_retrying(const sim_engine *engine) {
     return engine->sglang->has_ratio_changed && !engine->defers_prefills;
@@ -330,6 +332,7 @@ const sim_scheduler sim_scheduler_sglang = {
     .is_steady = is_steady,
     .schedule = schedule,
     .is_worth_retrying = is_worth_retrying,
+    .is_settled = is_settled,
     .on_member_tokens = on_member_tokens,
     .on_computed = on_computed,
     .on_unfinished = on_unfinished,

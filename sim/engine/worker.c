@@ -113,6 +113,12 @@ static sim_status schedule_round(sim_worker *worker, bool is_forbidden, int64_t 
     return SIM_OK;
 }
 
+static bool is_settled(const sim_worker *worker) {
+    for (uint32_t i = 0; i < worker->parts.n_ranks; i++)
+        if (!sim_engine_is_settled(worker->ranks[i].engine)) return false;
+    return true;
+}
+
 sim_status sim_worker_schedule(sim_worker *worker, int64_t now_ns, bool *is_started, sim_error *error) {
     *is_started = false;
     worker->has_queue_overflow = false;
@@ -124,6 +130,9 @@ sim_status sim_worker_schedule(sim_worker *worker, int64_t now_ns, bool *is_star
         worker->has_deferred = false;
         sim_status status = schedule_round(worker, is_forbidden, now_ns, is_started, error);
         if (status) return status;
+        // Once nothing changes any more the forbidden rounds that are left would be like this one: over with them.
+        if (!*is_started && is_forbidden && is_settled(worker) && sim_worker_has_work(worker))
+            worker->n_forbidden_rounds = 0;
     } while (!*is_started && worker->has_deferred && sim_worker_has_work(worker));
     return SIM_OK;
 }
