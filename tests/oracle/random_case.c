@@ -287,3 +287,9 @@ void random_case_dp(random_case *c, uint64_t seed) {
     if (backend == SIM_BACKEND_VLLM && chance(70))
         random_case_set(c, "engine.prefill_schedule_interval=%" PRIu32, between(2, 6));
 }
+
+uint32_t grid_choice(uint64_t *point, uint32_t n) {
+    const uint32_t digit = (uint32_t)(*point % n);
+    *point /= n;
+    return digit;
+}

@@ -26,4 +26,7 @@ void random_case_trtllm(random_case *c, uint64_t seed);
 void random_case_dp(random_case *c, uint64_t seed); // several attention-DP ranks
 void random_case_clear(random_case *c);
 
+// For cases in a grid: the next choice, 0 to n - 1, of a point, which is a number in some mixed base.
+uint32_t grid_choice(uint64_t *point, uint32_t n);
+
 #endif

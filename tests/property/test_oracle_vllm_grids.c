@@ -9,14 +9,7 @@
 
 #include "tests/oracle/differential.h"
 
-// The next choice of a grid point, a number in some mixed base.
-static uint32_t choice(uint64_t *point, uint32_t n) {
-    const uint32_t digit = (uint32_t)(*point % n);
-    *point /= n;
-    return digit;
-}
-
-static uint32_t choose(uint64_t *point, const uint32_t *values, uint32_t n) { return values[choice(point, n)]; }
+static uint32_t choose(uint64_t *point, const uint32_t *values, uint32_t n) { return values[grid_choice(point, n)]; }
 #define CHOOSE(point, values) choose(point, values, sizeof(values) / sizeof *(values))
 
 static void set_prices(random_case *c) {
@@ -36,17 +29,17 @@ static void full_pool(random_case *c, uint64_t point) {
     static const uint32_t block_sizes[] = { 1, 2, 3, 4, 16 };
     *c = (random_case){ .seed = point };
     const uint32_t block_size = CHOOSE(&point, block_sizes);
-    const uint32_t n_blocks = 2 + choice(&point, 2),
-                   past_end = choice(&point, 3); // of the prompt: one short, exact, one more
+    const uint32_t n_blocks = 2 + grid_choice(&point, 2),
+                   past_end = grid_choice(&point, 3); // of the prompt: one short, exact, one more
     const uint32_t prompt = n_blocks * block_size + past_end - 1, output = 2 * block_size + 1;
     const uint32_t n_longest = (prompt + output + block_size - 2) / block_size;
     random_case_set(c, "workload.requests=5");
     random_case_set(c, "workload.input_tokens=%" PRIu32, prompt > 0 ? prompt : 1);
     random_case_set(c, "workload.output_tokens=%" PRIu32, output);
     random_case_set(c, "kv_cache.block_size=%" PRIu32, block_size);
-    random_case_set(c, "kv_cache.num_blocks=%" PRIu32, n_longest + choice(&point, 8));
-    random_case_set(c, "engine.preemption=%s", choice(&point, 2) ? "fifo" : "lifo");
-    random_case_set(c, "kv_cache.prefix_caching=%s", choice(&point, 2) ? "true" : "false");
+    random_case_set(c, "kv_cache.num_blocks=%" PRIu32, n_longest + grid_choice(&point, 8));
+    random_case_set(c, "engine.preemption=%s", grid_choice(&point, 2) ? "fifo" : "lifo");
+    random_case_set(c, "kv_cache.prefix_caching=%s", grid_choice(&point, 2) ? "true" : "false");
     set_prices(c);
 }
 
@@ -66,8 +59,9 @@ static void duplicates(random_case *c, uint64_t point) {
     } prompts[] = { { 8, "1, 2" }, { 12, "1, 2, 3" }, { 9, "1, 2, 3" } };
     static const uint32_t block_sizes[] = { 1, 2, 4 };
     *c = (random_case){ .seed = point };
-    const uint32_t block_size = CHOOSE(&point, block_sizes), first = choice(&point, 3), step = choice(&point, 3);
-    const uint32_t output = 3 * choice(&point, 3);
+    const uint32_t block_size = CHOOSE(&point, block_sizes), first = grid_choice(&point, 3),
+                   step = grid_choice(&point, 3);
+    const uint32_t output = 3 * grid_choice(&point, 3);
     for (uint32_t i = 0; i < 12; i++) {
         char row[160];
         const uint32_t stamp_ms = i / 3 * 12 + i % 3 * step;
@@ -84,8 +78,8 @@ static void duplicates(random_case *c, uint64_t point) {
     }
     random_case_set(c, "workload.block_size=4");
     random_case_set(c, "kv_cache.block_size=%" PRIu32, block_size);
-    random_case_set(c, "kv_cache.num_blocks=%" PRIu32, (32 + 5 * choice(&point, 6)) / block_size);
-    random_case_set(c, "engine.preemption=%s", choice(&point, 2) ? "fifo" : "lifo");
+    random_case_set(c, "kv_cache.num_blocks=%" PRIu32, (32 + 5 * grid_choice(&point, 6)) / block_size);
+    random_case_set(c, "engine.preemption=%s", grid_choice(&point, 2) ? "fifo" : "lifo");
     set_prices(c);
 }
 
@@ -106,12 +100,12 @@ static void chunks(random_case *c, uint64_t point) {
     random_case_set(c, "workload.input_tokens=uniform(4,24)");
     random_case_set(c, "workload.output_tokens=uniform(8,24)");
     random_case_set(c, "engine.max_num_seqs=3");
-    random_case_set(c, "engine.max_num_batched_tokens=%" PRIu32, 3 + choice(&point, 5));
+    random_case_set(c, "engine.max_num_batched_tokens=%" PRIu32, 3 + grid_choice(&point, 5));
     random_case_set(c, "kv_cache.block_size=%" PRIu32, block_size);
-    random_case_set(c, "kv_cache.num_blocks=%" PRIu32, (48 + 4 * choice(&point, 6)) / block_size);
-    random_case_set(c, "engine.preemption=%s", choice(&point, 2) ? "fifo" : "lifo");
-    random_case_set(c, "load.seed=%" PRIu32, choice(&point, 3));
-    random_case_set(c, "kv_cache.prefix_caching=%s", choice(&point, 2) ? "true" : "false");
+    random_case_set(c, "kv_cache.num_blocks=%" PRIu32, (48 + 4 * grid_choice(&point, 6)) / block_size);
+    random_case_set(c, "engine.preemption=%s", grid_choice(&point, 2) ? "fifo" : "lifo");
+    random_case_set(c, "load.seed=%" PRIu32, grid_choice(&point, 3));
+    random_case_set(c, "kv_cache.prefix_caching=%s", grid_choice(&point, 2) ? "true" : "false");
     set_prices(c);
 }
 
@@ -125,7 +119,7 @@ Test(oracle_vllm_grids, chunks_of_prompts_that_are_preempted) {
 enum { INSTANTS = 3 * 4 * 5 * 5 * 2 };
 static void instants(random_case *c, uint64_t point) {
     *c = (random_case){ .seed = point };
-    const uint32_t n_workers = 1 + choice(&point, 3), gap_ms = choice(&point, 4);
+    const uint32_t n_workers = 1 + grid_choice(&point, 3), gap_ms = grid_choice(&point, 4);
     for (uint32_t i = 0; i < 12; i++) {
         char row[160];
         snprintf(row, sizeof row,
@@ -136,9 +130,9 @@ static void instants(random_case *c, uint64_t point) {
     random_case_set(c, "kv_cache.block_size=2");
     random_case_set(c, "kv_cache.num_blocks=12");
     random_case_set(c, "cluster.replicas=%" PRIu32, n_workers);
-    random_case_set(c, "load.admit_until=%" PRIu32 "ms", 5 * choice(&point, 5));
-    random_case_set(c, "load.max_time=%" PRIu32 "ms", 4 * choice(&point, 5));
-    if (choice(&point, 2)) random_case_set(c, "engine.max_model_len=4");
+    random_case_set(c, "load.admit_until=%" PRIu32 "ms", 5 * grid_choice(&point, 5));
+    random_case_set(c, "load.max_time=%" PRIu32 "ms", 4 * grid_choice(&point, 5));
+    if (grid_choice(&point, 2)) random_case_set(c, "engine.max_model_len=4");
     set_prices(c);
 }
 
@@ -154,15 +148,15 @@ static void refusals(random_case *c, uint64_t point) {
     *c = (random_case){ .seed = point };
     random_case_set(c, "workload.requests=30");
     random_case_set(c, "workload.input_tokens=uniform(1,12)");
-    random_case_set(c, "workload.output_tokens=uniform(0,%" PRIu32 ")", 1 + 2 * choice(&point, 4));
-    random_case_set(c, "load.concurrency=%" PRIu32, 1 + choice(&point, 4));
-    random_case_set(c, "cluster.replicas=%" PRIu32, 1 + choice(&point, 3));
+    random_case_set(c, "workload.output_tokens=uniform(0,%" PRIu32 ")", 1 + 2 * grid_choice(&point, 4));
+    random_case_set(c, "load.concurrency=%" PRIu32, 1 + grid_choice(&point, 4));
+    random_case_set(c, "cluster.replicas=%" PRIu32, 1 + grid_choice(&point, 3));
     random_case_set(c, "kv_cache.block_size=2");
-    random_case_set(c, "kv_cache.num_blocks=%" PRIu32, choice(&point, 2) ? 4 : 20);
+    random_case_set(c, "kv_cache.num_blocks=%" PRIu32, grid_choice(&point, 2) ? 4 : 20);
     random_case_set(c, "engine.max_model_len=8");
     random_case_set(c, "engine.max_num_seqs=4");
     random_case_set(c, "engine.max_num_batched_tokens=7");
-    random_case_set(c, "engine.chunked_prefill=%s", choice(&point, 2) ? "true" : "false");
+    random_case_set(c, "engine.chunked_prefill=%s", grid_choice(&point, 2) ? "true" : "false");
     set_prices(c);
 }
 
