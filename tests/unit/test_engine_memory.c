@@ -1,47 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Every allocation of an engine fails once, with every backend: the call says SIM_NO_MEMORY, and what there is can be freed. The linker routes
-// the calls through the __wrap_ functions (tests/CMakeLists.txt).
-#include <stdlib.h>
-
+// Every allocation of an engine fails once, with every backend: the call says SIM_NO_MEMORY, and what there is can be freed.
 #include "tests/support/engine_probe.h"
-
-void *__real_malloc(size_t n);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *old, size_t n);
-void __real_free(void *memory);
-void *__wrap_malloc(size_t n);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *old, size_t n);
-void __wrap_free(void *memory);
-char *__wrap_strdup(const char *text);
-
-static long n_left = -1; // allocations until the one that fails; -1 = none fails
-static long n_live;      // blocks not freed
-
-static bool fails_now(void) { return n_left >= 0 && n_left-- == 0; }
-
-static void *counted(void *memory) {
-    n_live += memory != NULL;
-    return memory;
-}
-
-void *__wrap_malloc(size_t n) { return fails_now() ? NULL : counted(__real_malloc(n)); }
-void *__wrap_calloc(size_t n, size_t size) { return fails_now() ? NULL : counted(__real_calloc(n, size)); }
-void *__wrap_realloc(void *old, size_t n) {
-    if (fails_now()) return NULL;
-    void *memory = __real_realloc(old, n);
-    n_live += memory && !old;
-    return memory;
-}
-void __wrap_free(void *memory) {
-    n_live -= memory != NULL;
-    __real_free(memory);
-}
-char *__wrap_strdup(const char *text) { // the engine copies no text
-    (void)text;
-    return NULL;
-}
+#include "tests/support/failing_malloc.h"
 
 static sim_status run_pass(probe *p, bool *is_started) {
     p->log[0] = '\0';

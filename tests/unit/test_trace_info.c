@@ -48,6 +48,25 @@ typedef struct oracle {
     int64_t span_ms;
 } oracle;
 
+// The workload of the file, whose figures are in *info and as expected; NULL = the file is not here.
+static sim_workload *expect_figures(const oracle *o, sim_trace_info *info) {
+    if (access(o->file, R_OK)) {
+        fprintf(stderr, "SKIPPED: %s is not here\n", o->file);
+        return NULL;
+    }
+    sim_workload_config settings = trace_settings();
+    settings.path = o->file;
+    sim_workload *workload;
+    cr_assert_eq(sim_workload_new(&workload, NULL, &settings, 1, NULL), SIM_OK);
+    *info = describe(workload);
+    cr_expect_eq(workload->rows_kept, o->rows);
+    cr_expect_eq(info->input_tokens.sum, o->input);
+    cr_expect_eq(info->output_tokens.sum, o->output);
+    cr_expect_eq(info->distinct_arrivals, o->distinct_arrivals);
+    cr_expect_eq(info->blocks_total, o->blocks);
+    return workload;
+}
+
 Test(trace_info, the_published_mooncake_traces_give_their_measured_figures) {
     // notes/trace-formats.md section 1
     static const oracle oracles[] = {
@@ -58,20 +77,9 @@ Test(trace_info, the_published_mooncake_traces_give_their_measured_figures) {
     };
     for (size_t i = 0; i < sizeof oracles / sizeof *oracles; i++) {
         const oracle *o = &oracles[i];
-        if (access(o->file, R_OK)) {
-            fprintf(stderr, "SKIPPED: %s is not here\n", o->file);
-            continue;
-        }
-        sim_workload_config settings = trace_settings();
-        settings.path = o->file;
-        sim_workload *workload;
-        cr_assert_eq(sim_workload_new(&workload, NULL, &settings, 1, NULL), SIM_OK);
-        const sim_trace_info info = describe(workload);
-        cr_expect_eq(workload->rows_kept, o->rows);
-        cr_expect_eq(info.input_tokens.sum, o->input);
-        cr_expect_eq(info.output_tokens.sum, o->output);
-        cr_expect_eq(info.distinct_arrivals, o->distinct_arrivals);
-        cr_expect_eq(info.blocks_total, o->blocks);
+        sim_trace_info info;
+        sim_workload *workload = expect_figures(o, &info);
+        if (!workload) continue;
         cr_expect_eq(info.blocks_distinct, o->distinct);
         cr_expect_eq(info.infinite_cache_hit_blocks, o->hit_blocks);
         cr_expect_eq(info.infinite_cache_hit_tokens, o->hit_tokens);
@@ -98,21 +106,10 @@ Test(trace_info, the_published_azure_traces_give_their_measured_figures) {
     };
     for (size_t i = 0; i < sizeof oracles / sizeof *oracles; i++) {
         const oracle *o = &oracles[i];
-        if (access(o->file, R_OK)) {
-            fprintf(stderr, "SKIPPED: %s is not here\n", o->file);
-            continue;
-        }
-        sim_workload_config settings = trace_settings();
-        settings.path = o->file;
-        sim_workload *workload;
-        cr_assert_eq(sim_workload_new(&workload, NULL, &settings, 1, NULL), SIM_OK);
-        const sim_trace_info info = describe(workload);
-        cr_expect_eq(workload->rows_kept, o->rows);
-        cr_expect_eq(info.input_tokens.sum, o->input);
-        cr_expect_eq(info.output_tokens.sum, o->output);
-        cr_expect_eq(info.distinct_arrivals, o->distinct_arrivals);
+        sim_trace_info info;
+        sim_workload *workload = expect_figures(o, &info);
+        if (!workload) continue;
         cr_expect_eq(info.span_ns / 1000000, o->span_ms);
-        cr_expect_eq(info.blocks_total, 0);
         sim_workload_free(workload);
     }
 }
