@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// What one kernel costs: calibrated rooflines. Every operator has a bound (work over peak FLOP/s, bytes over bandwidth) and a price that is
+// never below it: the bound's two parts, each over the share of the peak that the kernel reaches and with the shape padded by what a kernel loses on small shapes,
+// joined by a norm, plus a floor (launch and latency). Such a price grows with every dimension and is subadditive in the tokens, so that splitting
+// work never makes it cheaper.
+//
+// The free numbers of an operator are a `fpm_curve`, fitted to measured kernels (`forepass accuracy --operators DIR`; configs/operators/*.ini), one per
+// family, number format and system, with a factor per backend.
+#ifndef PERFMODEL_NATIVE_OPERATORS_H
+#define PERFMODEL_NATIVE_OPERATORS_H
+
+#include "perfmodel/native/native.h"
+
+// Which limit made the price.
+typedef enum fpm_bound { FPM_BOUND_COMPUTE, FPM_BOUND_MEMORY, FPM_BOUND_NETWORK, FPM_BOUND_LAUNCH } fpm_bound;
+const char *fpm_bound_name(fpm_bound bound);
+
+typedef struct fpm_price {
+    double ms;
+    double bound_ms; // what the hardware cannot beat
+    fpm_bound bound; // the largest part of `ms`
+} fpm_price;
+
+// Everything a price needs beside the shape: the system, and the curves of that system for one backend.
+typedef struct fpm_operators fpm_operators;
+
+// y[m,n] = x[m,k] w[k,n]
+fpm_price fpm_gemm_price(const fpm_operators *operators, fpm_precision weights, bool has_16bit_activations, double m,
+                         double n, double k);
+
+// Routed experts of one layer on one rank: gate, up and down projections of `tokens` tokens (of all ranks that share the experts), each sent to
+// experts_per_token of n_experts. Experts touched: E (1 - (1 - k/E)^tokens); the busiest rank has `imbalance` times the mean load.
+typedef struct fpm_moe_shape {
+    double hidden, intermediate;
+    double n_experts, experts_per_token;
+    double tensor, expert; // ranks that cut each expert; ranks that divide the experts
+    double imbalance;      // >= 1; busiest over mean expert-parallel rank
+    bool is_ungated;
+} fpm_moe_shape;
+fpm_price fpm_moe_price(const fpm_operators *operators, fpm_precision weights, bool has_16bit_activations,
+                        const fpm_moe_shape *shape, double tokens);
+
+// Collectives within one worker; `bytes` is the message of one rank (all-reduce: the tensor that is summed; all-gather, reduce-scatter,
+// all-to-all: the whole tensor that is gathered or scattered). ranks = 1 costs 0.
+typedef enum fpm_collective {
+    FPM_ALL_REDUCE,
+    FPM_ALL_GATHER,
+    FPM_REDUCE_SCATTER,
+    FPM_ALL_TO_ALL,
+    FPM_COLLECTIVES
+} fpm_collective;
+fpm_price fpm_collective_price(const fpm_operators *operators, fpm_collective collective, double ranks, double bytes);
+// From one pipeline stage to the next.
+fpm_price fpm_send_price(const fpm_operators *operators, double bytes);
+
+// Kernels that only move memory: norms, activations, embedding, sampling.
+fpm_price fpm_memory_price(const fpm_operators *operators, double bytes);
+
+// Attention of one layer over the requests of a batch, as linear forms of batch sums, so that a pass can be priced without walking its requests:
+//   ms = floor + max(compute, memory)
+//   compute = pair_ms x pairs + token_ms x tokens + request_ms x requests        (likewise memory, with kv tokens instead of pairs)
+// Prefill: pairs = sum new x (past + new / 2), kv = sum (past + new), tokens = sum new. Decode: pairs = kv = sum of contexts, tokens = requests.
+typedef struct fpm_attention_form {
+    double floor_ms;
+    double compute_pair_ms, compute_token_ms, compute_request_ms;
+    double memory_kv_ms, memory_token_ms, memory_request_ms;
+    double bound_pair_ms, bound_kv_ms, bound_token_ms; // the bound: max(pair x pairs, kv x kv tokens + token x tokens)
+} fpm_attention_form;
+typedef struct fpm_attention_sums {
+    double pairs, kv_tokens, tokens, requests;
+} fpm_attention_sums;
+fpm_price fpm_attention_price(const fpm_attention_form *form, const fpm_attention_sums *sums);
+
+// Heads of one rank. A window is the caller's affair: it cuts the sums.
+typedef struct fpm_attention_shape {
+    double n_heads, n_kv_heads, head_dim;
+    fpm_precision kv_cache;
+} fpm_attention_shape;
+fpm_attention_form fpm_attention_prefill_form(const fpm_operators *operators, const fpm_attention_shape *shape);
+fpm_attention_form fpm_attention_decode_form(const fpm_operators *operators, const fpm_attention_shape *shape);
+
+// MLA, the attention kernel alone (projections are GEMMs): prefill with expanded heads (nope + rope wide keys, value_dim wide values), decode in the latent
+// space (kv_rank + rope_dim), the batched matrix products before and after it included.
+typedef struct fpm_latent_shape {
+    double n_heads; // of one rank
+    double kv_rank, nope_dim, rope_dim, value_dim;
+    fpm_precision kv_cache;
+} fpm_latent_shape;
+fpm_attention_form fpm_latent_prefill_form(const fpm_operators *operators, const fpm_latent_shape *shape);
+fpm_attention_form fpm_latent_decode_form(const fpm_operators *operators, const fpm_latent_shape *shape);
+
+// The indexer of sparse attention: scores every past token with index_heads heads of index_dim. The attention proper is latent, over at most topk tokens a query.
+typedef struct fpm_indexer_shape {
+    double heads, dim, topk;
+} fpm_indexer_shape;
+fpm_attention_form fpm_indexer_prefill_form(const fpm_operators *operators, const fpm_indexer_shape *shape);
+fpm_attention_form fpm_indexer_decode_form(const fpm_operators *operators, const fpm_indexer_shape *shape);
+
+// Gated delta net of one layer on one rank, convolution included: pairs and kv tokens do not count, tokens and requests do.
+typedef struct fpm_linear_shape {
+    double key_heads, key_dim, value_heads, value_dim, conv_width;
+} fpm_linear_shape;
+fpm_attention_form fpm_linear_prefill_form(const fpm_operators *operators, const fpm_linear_shape *shape);
+fpm_attention_form fpm_linear_decode_form(const fpm_operators *operators, const fpm_linear_shape *shape);
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Curves
+// ---------------------------------------------------------------------------------------------------------------------
+
+// The free numbers of one operator family in one number format.
+typedef struct fpm_curve {
+    double floor_us;      // launch and latency
+    double compute_share; // of the peak FLOP/s that large shapes reach, (0, 1]
+    double memory_share;  // of the bandwidth, (0, 1]
+    double pads[3];       // what small shapes lose; meaning per family, in operators.c
+    double sharpness;     // of the norm that joins compute and memory; >= 1
+} fpm_curve;
+
+// enumerator, name
+#define FPM_FAMILY_LIST(X)                               \
+    X(FPM_FAMILY_GEMM, "gemm")                           \
+    X(FPM_FAMILY_MOE, "moe")                             \
+    X(FPM_FAMILY_ATTENTION_PREFILL, "attention_prefill") \
+    X(FPM_FAMILY_ATTENTION_DECODE, "attention_decode")   \
+    X(FPM_FAMILY_LATENT_PREFILL, "latent_prefill")       \
+    X(FPM_FAMILY_LATENT_DECODE, "latent_decode")         \
+    X(FPM_FAMILY_INDEXER_PREFILL, "indexer_prefill")     \
+    X(FPM_FAMILY_INDEXER_DECODE, "indexer_decode")       \
+    X(FPM_FAMILY_LINEAR_PREFILL, "linear_prefill")       \
+    X(FPM_FAMILY_LINEAR_DECODE, "linear_decode")         \
+    X(FPM_FAMILY_ALL_REDUCE, "all_reduce")               \
+    X(FPM_FAMILY_ALL_GATHER, "all_gather")               \
+    X(FPM_FAMILY_REDUCE_SCATTER, "reduce_scatter")       \
+    X(FPM_FAMILY_ALL_TO_ALL, "all_to_all")               \
+    X(FPM_FAMILY_MEMORY, "memory")
+typedef enum fpm_family {
+#define X(code, name) code,
+    FPM_FAMILY_LIST(X)
+#undef X
+        FPM_FAMILIES
+} fpm_family;
+const char *fpm_family_name(fpm_family family);
+
+// Families that do not depend on the number format use the first precision. The precision of an attention curve is that of the KV cache.
+struct fpm_operators {
+    const fpm_system *system; // borrowed
+    fpm_curve curves[FPM_FAMILIES][FPM_PRECISIONS];
+};
+// Curves for a system of which nothing is measured: what the measured GPUs of its generation have in common.
+void fpm_operators_init(fpm_operators *operators, const fpm_system *system);
+
+#endif
