@@ -14,6 +14,7 @@
 #ifndef PERFMODEL_NATIVE_NATIVE_H
 #define PERFMODEL_NATIVE_NATIVE_H
 
+#include "perfmodel/native/terms.h"
 #include "perfmodel/perfmodel.h"
 
 #ifdef __cplusplus
@@ -168,6 +169,29 @@ typedef enum fpm_backend {
         FPM_BACKENDS
 } fpm_backend;
 const char *fpm_backend_name(fpm_backend backend);
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Deployment and estimator (graph.c, plan.c, estimator_native.c)
+// ---------------------------------------------------------------------------------------------------------------------
+
+// One worker: what runs, on what, how cut, in which number formats, under which engine.
+typedef struct fpm_deployment {
+    fpm_architecture architecture;
+    fpm_system system;
+    fpm_layout layout;
+    fpm_quantisation quantisation;
+    fpm_backend backend;
+} fpm_deployment;
+
+typedef struct fpm_operators fpm_operators; // operators.h
+
+// An estimator named "native". Compiles the deployment into tables (about 0.5 ms and 25 KiB); an estimate then costs tens of nanoseconds and allocates
+// nothing. Copies what it needs. The parts must be checked: architecture, system, layout and quantisation are, again, with their errors.
+// A rank that is given no moments is priced with those that follow from means and variances of its record: items of equal past, variance of the
+// new tokens as of the prompt lengths, every prompt ending in this pass.
+fpm_status fpm_estimator_new_native(fpm_estimator **estimator, const fpm_deployment *deployment,
+                                    const fpm_operators *operators, const fpm_calibration *calibration,
+                                    fpm_pricing pricing, fpm_error *error);
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Capacity (capacity.c)

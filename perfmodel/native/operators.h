@@ -23,7 +23,6 @@ typedef struct fpm_price {
 } fpm_price;
 
 // Everything a price needs beside the shape: the system, and the curves of that system for one backend.
-typedef struct fpm_operators fpm_operators;
 
 // y[m,n] = x[m,k] w[k,n]
 fpm_price fpm_gemm_price(const fpm_operators *operators, fpm_precision weights, bool has_16bit_activations, double m,
