@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // What one kernel costs: calibrated rooflines. Every operator has a bound (work over peak FLOP/s, bytes over bandwidth) and a price that is
-// never below it: the bound's two parts, each over the share of the peak that the kernel reaches and with the shape padded by what a kernel loses on small shapes,
-// joined by a norm, plus a floor (launch and latency). Such a price grows with every dimension and is subadditive in the tokens, so that splitting
+// never below it: the bound's two parts, each over the share of the peak that the kernel reaches and with the shape padded by what a kernel loses on small
+// shapes, joined by a norm, plus a floor (launch and latency). Such a price grows with every dimension and is subadditive in the tokens, so that splitting
 // work never makes it cheaper.
 //
-// The free numbers of an operator are a `fpm_curve`, fitted to measured kernels (`forepass accuracy --operators DIR`; configs/operators/*.ini), one per
-// family, number format and system, with a factor per backend.
+// The free numbers of an operator are a `fpm_curve`, fitted to measured kernels (`forepass accuracy DIR --calibrate`; configs/operators/*.ini), one per
+// system, backend, family and number format. Which numbers a family has, and within which limits, is one table (curves.c) behind reading, writing and
+// fitting.
 #ifndef PERFMODEL_NATIVE_OPERATORS_H
 #define PERFMODEL_NATIVE_OPERATORS_H
 
@@ -34,11 +35,14 @@ typedef struct fpm_moe_shape {
     double hidden, intermediate;
     double n_experts, experts_per_token;
     double tensor, expert; // ranks that cut each expert; ranks that divide the experts
-    double imbalance;      // >= 1; busiest over mean expert-parallel rank
+    double imbalance; // >= 1; busiest over mean expert-parallel rank; fpm_moe_imbalance() when nothing better is known
+    double skew;      // exponent of the power law that the loads of the experts follow; 0: all alike
     bool is_ungated;
 } fpm_moe_shape;
 fpm_price fpm_moe_price(const fpm_operators *operators, fpm_precision weights, bool has_16bit_activations,
                         const fpm_moe_shape *shape, double tokens);
+// Busiest over mean rank when the loads of the experts follow the shape's power law. 1 for one rank or no skew; grows with both.
+double fpm_moe_imbalance(const fpm_moe_shape *shape);
 
 // Collectives within one worker; `bytes` is the message of one rank (all-reduce: the tensor that is summed; all-gather, reduce-scatter,
 // all-to-all: the whole tensor that is gathered or scattered). ranks = 1 costs 0.
@@ -57,13 +61,15 @@ fpm_price fpm_send_price(const fpm_operators *operators, double bytes);
 fpm_price fpm_memory_price(const fpm_operators *operators, double bytes);
 
 // Attention of one layer over the requests of a batch, as linear forms of batch sums, so that a pass can be priced without walking its requests:
-//   ms = floor + max(compute, memory)
+//   ms = floor + max(compute, memory) + serial
 //   compute = pair_ms x pairs + token_ms x tokens + request_ms x requests        (likewise memory, with kv tokens instead of pairs)
+//   serial = token_ms x tokens                                                   (kernels before and after)
 // Prefill: pairs = sum new x (past + new / 2), kv = sum (past + new), tokens = sum new. Decode: pairs = kv = sum of contexts, tokens = requests.
 typedef struct fpm_attention_form {
     double floor_ms;
     double compute_pair_ms, compute_token_ms, compute_request_ms;
     double memory_kv_ms, memory_token_ms, memory_request_ms;
+    double serial_token_ms;
     double bound_pair_ms, bound_kv_ms, bound_token_ms; // the bound: max(pair x pairs, kv x kv tokens + token x tokens)
 } fpm_attention_form;
 typedef struct fpm_attention_sums {
@@ -75,6 +81,7 @@ fpm_price fpm_attention_price(const fpm_attention_form *form, const fpm_attentio
 typedef struct fpm_attention_shape {
     double n_heads, n_kv_heads, head_dim;
     fpm_precision kv_cache;
+    bool has_16bit_scores; // of an 8-bit cache: multiplied in bf16 all the same, as vLLM always does
 } fpm_attention_shape;
 fpm_attention_form fpm_attention_prefill_form(const fpm_operators *operators, const fpm_attention_shape *shape);
 fpm_attention_form fpm_attention_decode_form(const fpm_operators *operators, const fpm_attention_shape *shape);
@@ -107,15 +114,6 @@ fpm_attention_form fpm_linear_decode_form(const fpm_operators *operators, const 
 // Curves
 // ---------------------------------------------------------------------------------------------------------------------
 
-// The free numbers of one operator family in one number format.
-typedef struct fpm_curve {
-    double floor_us;      // launch and latency
-    double compute_share; // of the peak FLOP/s that large shapes reach, (0, 1]
-    double memory_share;  // of the bandwidth, (0, 1]
-    double pads[3];       // what small shapes lose; meaning per family, in operators.c
-    double sharpness;     // of the norm that joins compute and memory; >= 1
-} fpm_curve;
-
 // enumerator, name
 #define FPM_FAMILY_LIST(X)                               \
     X(FPM_FAMILY_GEMM, "gemm")                           \
@@ -124,6 +122,7 @@ typedef struct fpm_curve {
     X(FPM_FAMILY_ATTENTION_DECODE, "attention_decode")   \
     X(FPM_FAMILY_LATENT_PREFILL, "latent_prefill")       \
     X(FPM_FAMILY_LATENT_DECODE, "latent_decode")         \
+    X(FPM_FAMILY_LATENT_BMM, "latent_bmm")               \
     X(FPM_FAMILY_INDEXER_PREFILL, "indexer_prefill")     \
     X(FPM_FAMILY_INDEXER_DECODE, "indexer_decode")       \
     X(FPM_FAMILY_LINEAR_PREFILL, "linear_prefill")       \
@@ -141,12 +140,36 @@ typedef enum fpm_family {
 } fpm_family;
 const char *fpm_family_name(fpm_family family);
 
-// Families that do not depend on the number format use the first precision. The precision of an attention curve is that of the KV cache.
+// Number formats as kernels know them: a precision, and whether the activations stay 16 bits wide. Attention: the precision of the KV cache, and
+// whether scores are computed in 16 bits all the same.
+enum { FPM_FORMATS = 2 * FPM_PRECISIONS };
+int fpm_format(fpm_precision precision, bool has_16bit_activations);
+// "fp8", "mxfp4_a16", ...; NULL for what does not exist.
+const char *fpm_format_name(int format);
+// Is there a curve of this family in this format? Families that know no number format have one, that of bf16.
+bool fpm_family_has_format(fpm_family family, int format);
+
+// The free numbers of one family in one format; what they mean is said by the family's table of parameters.
+enum { FPM_CURVE_VALUES = 12 };
+typedef struct fpm_curve {
+    double values[FPM_CURVE_VALUES];
+} fpm_curve;
+
+typedef struct fpm_parameter {
+    const char *name; // with its unit
+    double min, max;  // inclusive; within them every property that operators.h promises holds
+    double typical;   // of a GPU of which nothing is measured
+    const char *help;
+} fpm_parameter;
+// The parameters of a family, in the order of fpm_curve.values.
+const fpm_parameter *fpm_family_parameters(fpm_family family, size_t *n_parameters);
+
 struct fpm_operators {
     const fpm_system *system; // borrowed
-    fpm_curve curves[FPM_FAMILIES][FPM_PRECISIONS];
+    fpm_backend backend;      // whose curves these are
+    fpm_curve curves[FPM_FAMILIES][FPM_FORMATS];
 };
-// Curves for a system of which nothing is measured: what the measured GPUs of its generation have in common.
+// Curves for a system of which nothing is measured: what measured GPUs have in common. The backend is vLLM until the caller says otherwise.
 void fpm_operators_init(fpm_operators *operators, const fpm_system *system);
 
 #endif

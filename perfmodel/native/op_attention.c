@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Attention with grouped heads, and the price of any attention form.
+#include "perfmodel/native/operator_parts.h"
+
+fpm_price fpm_attention_price(const fpm_attention_form *form, const fpm_attention_sums *sums) {
+    const double compute_ms = form->compute_pair_ms * sums->pairs + form->compute_token_ms * sums->tokens +
+                              form->compute_request_ms * sums->requests;
+    const double memory_ms = form->memory_kv_ms * sums->kv_tokens + form->memory_token_ms * sums->tokens +
+                             form->memory_request_ms * sums->requests;
+    const double floor_ms = form->floor_ms + form->serial_token_ms * sums->tokens;
+    const double pair_bound_ms = form->bound_pair_ms * sums->pairs;
+    const double byte_bound_ms = form->bound_kv_ms * sums->kv_tokens + form->bound_token_ms * sums->tokens;
+    const double larger_ms = compute_ms > memory_ms ? compute_ms : memory_ms;
+    fpm_bound bound = compute_ms > memory_ms ? FPM_BOUND_COMPUTE : FPM_BOUND_MEMORY;
+    if (floor_ms > larger_ms) bound = FPM_BOUND_LAUNCH;
+    return (fpm_price){ .ms = floor_ms + larger_ms,
+                        .bound_ms = pair_bound_ms > byte_bound_ms ? pair_bound_ms : byte_bound_ms,
+                        .bound = bound };
+}
+
+fpm_attention_form fpm_attention_form_of(const fpm_operators *operators, fpm_family family, int format,
+                                         const fpm_attention_work *work) {
+    const double *curve = fpm_curve_of(operators, family, format);
+    const double flop_ms = fpm_flop_ms(operators, format), byte_ms = fpm_byte_ms(operators);
+    const double heads = (work->heads + curve[ATTENTION_PAD_HEADS]) / work->heads;
+    const double kv_heads = (work->kv_heads + curve[ATTENTION_PAD_KV_HEADS]) / work->kv_heads;
+    const double pair_ms = work->pair_flops * flop_ms;
+    const double padded_pair_ms = pair_ms * heads / curve[ATTENTION_COMPUTE];
+    const double kv_ms = work->kv_bytes * byte_ms, token_ms = work->token_bytes * byte_ms;
+    const double request_ms = 1e-6 * curve[ATTENTION_REQUEST];
+    return (fpm_attention_form){ .floor_ms = 1e-3 * curve[ATTENTION_FLOOR],
+                                 .compute_pair_ms = padded_pair_ms,
+                                 .compute_token_ms = padded_pair_ms * curve[ATTENTION_PAD_TOKENS],
+                                 .compute_request_ms = request_ms,
+                                 .memory_kv_ms = kv_ms * kv_heads / curve[ATTENTION_MEMORY],
+                                 .memory_token_ms = token_ms / curve[ATTENTION_MEMORY],
+                                 .memory_request_ms = request_ms,
+                                 .bound_pair_ms = pair_ms,
+                                 .bound_kv_ms = kv_ms,
+                                 .bound_token_ms = token_ms };
+}
+
+static int score_format(const fpm_operators *operators, const fpm_attention_shape *shape) {
+    const bool has_fp8 = operators->system->flops_per_s[FPM_ARITHMETIC_FP8] > 0;
+    return fpm_format(shape->kv_cache, shape->has_16bit_scores || operators->backend == FPM_VLLM || !has_fp8);
+}
+
+static fpm_attention_work grouped_work(const fpm_attention_shape *shape) {
+    // A token reads its query and writes its output in 16 bits.
+    return (fpm_attention_work){ .heads = shape->n_heads,
+                                 .kv_heads = shape->n_kv_heads,
+                                 .pair_flops = 4 * shape->n_heads * shape->head_dim,
+                                 .kv_bytes = 2 * shape->n_kv_heads * shape->head_dim *
+                                             fpm_format_weight_bytes((int)shape->kv_cache),
+                                 .token_bytes = 4 * shape->n_heads * shape->head_dim };
+}
+
+fpm_attention_form fpm_attention_prefill_form(const fpm_operators *operators, const fpm_attention_shape *shape) {
+    const fpm_attention_work work = grouped_work(shape);
+    return fpm_attention_form_of(operators, FPM_FAMILY_ATTENTION_PREFILL, score_format(operators, shape), &work);
+}
+
+fpm_attention_form fpm_attention_decode_form(const fpm_operators *operators, const fpm_attention_shape *shape) {
+    const fpm_attention_work work = grouped_work(shape);
+    return fpm_attention_form_of(operators, FPM_FAMILY_ATTENTION_DECODE, (int)shape->kv_cache, &work);
+}
