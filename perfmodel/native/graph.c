@@ -8,6 +8,8 @@
 #include <math.h>
 
 static const double ACTIVATION_BYTES = 2.0; // activations between kernels are bf16
+static const double ROUTING_SKEW =
+    1.0; // loads of experts follow a power law of about this exponent (ai-dynamo/aiconfigurator: 1.01 and 1.2)
 
 typedef struct builder {
     fpm_graph *graph;
@@ -34,28 +36,39 @@ static fpm_operation *add(builder *b, const char *name, fpm_operation_kind kind,
 
 static fpm_term gemm_term(fpm_precision weights) {
     switch (weights) {
-    case FPM_BF16: return FPM_TERM_GEMM_BF16;
-    case FPM_FP8: return FPM_TERM_GEMM_FP8;
-    case FPM_FP8_BLOCK: return FPM_TERM_GEMM_FP8_BLOCK;
-    case FPM_NVFP4: return FPM_TERM_GEMM_NVFP4;
+    case FPM_BF16:
+        return FPM_TERM_GEMM_BF16;
+    case FPM_FP8:
+        return FPM_TERM_GEMM_FP8;
+    case FPM_FP8_BLOCK:
+        return FPM_TERM_GEMM_FP8_BLOCK;
+    case FPM_NVFP4:
+        return FPM_TERM_GEMM_NVFP4;
     case FPM_MXFP4:
     case FPM_INT8:
     case FPM_INT4:
-    case FPM_PRECISIONS: break;
+    case FPM_PRECISIONS:
+        break;
     }
     return FPM_TERM_GEMM_OTHER;
 }
 
 static fpm_term moe_term(fpm_precision weights) {
     switch (weights) {
-    case FPM_BF16: return FPM_TERM_MOE_BF16;
-    case FPM_FP8: return FPM_TERM_MOE_FP8;
-    case FPM_FP8_BLOCK: return FPM_TERM_MOE_FP8_BLOCK;
-    case FPM_NVFP4: return FPM_TERM_MOE_NVFP4;
-    case FPM_MXFP4: return FPM_TERM_MOE_MXFP4;
+    case FPM_BF16:
+        return FPM_TERM_MOE_BF16;
+    case FPM_FP8:
+        return FPM_TERM_MOE_FP8;
+    case FPM_FP8_BLOCK:
+        return FPM_TERM_MOE_FP8_BLOCK;
+    case FPM_NVFP4:
+        return FPM_TERM_MOE_NVFP4;
+    case FPM_MXFP4:
+        return FPM_TERM_MOE_MXFP4;
     case FPM_INT8:
     case FPM_INT4:
-    case FPM_PRECISIONS: break;
+    case FPM_PRECISIONS:
+        break;
     }
     return FPM_TERM_MOE_INT;
 }
@@ -75,7 +88,8 @@ static void gemm(builder *b, const char *name, double count, double n, double k)
 
 // `width` elements are read or written per token.
 static void elementwise(builder *b, const char *name, fpm_driver driver, double count, double width) {
-    add(b, name, FPM_OPERATION_MEMORY, driver, FPM_TERM_MEMORY, count)->shape.bytes_per_token = width * ACTIVATION_BYTES;
+    add(b, name, FPM_OPERATION_MEMORY, driver, FPM_TERM_MEMORY, count)->shape.bytes_per_token =
+        width * ACTIVATION_BYTES;
 }
 
 static void collective_as(builder *b, const char *name, fpm_driver driver, double count, fpm_collective kind,
@@ -88,7 +102,8 @@ static void collective_as(builder *b, const char *name, fpm_driver driver, doubl
 }
 
 static void all_reduce(builder *b, const char *name, double count) {
-    collective_as(b, name, FPM_DRIVER_TOKENS, count, FPM_ALL_REDUCE, b->tensor, (double)b->a->hidden * ACTIVATION_BYTES);
+    collective_as(b, name, FPM_DRIVER_TOKENS, count, FPM_ALL_REDUCE, b->tensor,
+                  (double)b->a->hidden * ACTIVATION_BYTES);
 }
 
 static void attention(builder *b, const char *name, fpm_driver driver, fpm_term term, double count,
@@ -113,16 +128,16 @@ static void grouped_layers(builder *b, double n_layers) {
     // Rotary embedding and the write to the cache; the norm of queries and keys reads and writes them once more.
     elementwise(b, "rope_kv_write", FPM_DRIVER_TOKENS, n_layers,
                 (a->has_qk_norm ? 4.0 : 2.0) * (q_width + kv_width) + 2.0 * kv_width);
-    const fpm_attention_shape shape = { q_width / d, kv_width / d, d, b->q->kv_cache };
+    const fpm_attention_shape shape = { q_width / d, kv_width / d, d, b->q->kv_cache, false };
     const fpm_attention_form prefill = fpm_attention_prefill_form(b->operators, &shape);
     const fpm_attention_form decode = fpm_attention_decode_form(b->operators, &shape);
     const double n_window = (double)a->n_window_layers, window = (double)a->window_tokens;
     attention(b, "attention_prefill", FPM_DRIVER_PREFILL_ATTENTION, FPM_TERM_ATTENTION_PREFILL, n_layers - n_window,
               prefill, 0.0);
-    attention(b, "attention_decode", FPM_DRIVER_DECODE_ATTENTION, FPM_TERM_ATTENTION_DECODE, n_layers - n_window, decode,
-              0.0);
-    attention(b, "window_attention_prefill", FPM_DRIVER_PREFILL_ATTENTION, FPM_TERM_ATTENTION_PREFILL, n_window, prefill,
-              window);
+    attention(b, "attention_decode", FPM_DRIVER_DECODE_ATTENTION, FPM_TERM_ATTENTION_DECODE, n_layers - n_window,
+              decode, 0.0);
+    attention(b, "window_attention_prefill", FPM_DRIVER_PREFILL_ATTENTION, FPM_TERM_ATTENTION_PREFILL, n_window,
+              prefill, window);
     attention(b, "window_attention_decode", FPM_DRIVER_DECODE_ATTENTION, FPM_TERM_ATTENTION_DECODE, n_window, decode,
               window);
     if (a->has_output_gate) elementwise(b, "output_gate", FPM_DRIVER_TOKENS, n_layers, 3.0 * q_width);
@@ -177,7 +192,8 @@ static void linear_layers(builder *b, double n_layers) {
     const double h = (double)a->hidden;
     const double key_heads = cut(a->linear_key_heads, b->tensor), value_heads = cut(a->linear_value_heads, b->tensor);
     const double key = key_heads * (double)a->linear_key_dim, value = value_heads * (double)a->linear_value_dim;
-    gemm(b, "linear_in_proj", n_layers, 2.0 * key + 2.0 * value + 2.0 * value_heads, h); // q, k, v, gate, beta and decay
+    gemm(b, "linear_in_proj", n_layers, 2.0 * key + 2.0 * value + 2.0 * value_heads,
+         h); // q, k, v, gate, beta and decay
     const fpm_linear_shape shape = { key_heads, (double)a->linear_key_dim, value_heads, (double)a->linear_value_dim,
                                      (double)a->linear_conv_width };
     attention(b, "gated_delta_prefill", FPM_DRIVER_PREFILL_ATTENTION, FPM_TERM_LINEAR, n_layers,
@@ -235,9 +251,10 @@ static void experts(builder *b, double n_layers) {
         .experts_per_token = (double)a->experts_per_token,
         .tensor = (double)l->moe_tensor,
         .expert = (double)l->expert,
-        .imbalance = 1.0,
+        .skew = ROUTING_SKEW,
         .is_ungated = a->has_ungated_ffn,
     };
+    operation->shape.moe.shape.imbalance = fpm_moe_imbalance(&operation->shape.moe.shape);
     if (data > 1.0)
         collective_as(b, "expert_scatter", FPM_DRIVER_SHARED_TOKENS, n_layers, FPM_REDUCE_SCATTER, group, token_bytes);
     else
@@ -277,7 +294,9 @@ static void head(builder *b) {
 void fpm_graph_build(fpm_graph *graph, const fpm_deployment *deployment, const fpm_operators *operators) {
     const fpm_architecture *a = &deployment->architecture;
     *graph = (fpm_graph){ .n_operations = 0 };
-    builder b = { graph, a, &deployment->layout, &deployment->quantisation, operators, (double)deployment->layout.tensor };
+    builder b = {
+        graph, a, &deployment->layout, &deployment->quantisation, operators, (double)deployment->layout.tensor
+    };
     elementwise(&b, "embedding", FPM_DRIVER_TOKENS, 1.0, 2.0 * (double)a->hidden);
     all_reduce(&b, "embedding_all_reduce", 1.0);
     attention_layers(&b);
@@ -321,7 +340,8 @@ fpm_price fpm_operation_price_at(const fpm_operation *o, const fpm_operators *op
         return times(fpm_send_price(operators, o->shape.bytes_per_token * count), o->count);
     case FPM_OPERATION_MEMORY:
         return times(fpm_memory_price(operators, o->shape.bytes_per_token * count), o->count);
-    case FPM_OPERATION_ATTENTION: break;
+    case FPM_OPERATION_ATTENTION:
+        break;
     }
     assert(!"attention has no single count");
     return (fpm_price){ 0.0, 0.0, FPM_BOUND_LAUNCH };
@@ -338,20 +358,25 @@ fpm_attention_sums fpm_batch_attention(const fpm_batch *batch, fpm_driver driver
     if (window_tokens <= 0.0) return sums;
     // The window is applied to the mean: a query sees at most the window, a prompt reads at most the window before it and itself.
     sums.pairs = fmin(sums.pairs, sums.tokens * window_tokens);
-    sums.kv_tokens = fmin(sums.kv_tokens, driver == FPM_DRIVER_PREFILL_ATTENTION
-                                              ? sums.tokens + sums.requests * window_tokens
-                                              : sums.requests * window_tokens);
+    sums.kv_tokens =
+        fmin(sums.kv_tokens, driver == FPM_DRIVER_PREFILL_ATTENTION ? sums.tokens + sums.requests * window_tokens
+                                                                    : sums.requests * window_tokens);
     return sums;
 }
 
 fpm_price fpm_operation_price(const fpm_operation *o, const fpm_operators *operators, const fpm_batch *batch) {
     switch (o->driver) {
-    case FPM_DRIVER_TOKENS: return fpm_operation_price_at(o, operators, batch->tokens);
-    case FPM_DRIVER_PREFILL_TOKENS: return fpm_operation_price_at(o, operators, batch->prefill_tokens);
-    case FPM_DRIVER_SHARED_TOKENS: return fpm_operation_price_at(o, operators, batch->shared_tokens);
-    case FPM_DRIVER_ROWS: return fpm_operation_price_at(o, operators, batch->rows);
+    case FPM_DRIVER_TOKENS:
+        return fpm_operation_price_at(o, operators, batch->tokens);
+    case FPM_DRIVER_PREFILL_TOKENS:
+        return fpm_operation_price_at(o, operators, batch->prefill_tokens);
+    case FPM_DRIVER_SHARED_TOKENS:
+        return fpm_operation_price_at(o, operators, batch->shared_tokens);
+    case FPM_DRIVER_ROWS:
+        return fpm_operation_price_at(o, operators, batch->rows);
     case FPM_DRIVER_PREFILL_ATTENTION:
-    case FPM_DRIVER_DECODE_ATTENTION: break;
+    case FPM_DRIVER_DECODE_ATTENTION:
+        break;
     }
     const fpm_attention_sums sums = fpm_batch_attention(batch, o->driver, o->shape.attention.window_tokens);
     if (sums.requests <= 0.0) return (fpm_price){ 0.0, 0.0, FPM_BOUND_LAUNCH };

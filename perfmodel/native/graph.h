@@ -65,7 +65,8 @@ enum { FPM_MAX_OPERATIONS = 64 };
 typedef struct fpm_graph {
     fpm_operation operations[FPM_MAX_OPERATIONS];
     size_t n_operations;
-    double constants[FPM_TERMS]; // how often a pass pays a term that has no operation (per pass and per layer); prefill_* ones in passes with prompts only
+    double constants
+        [FPM_TERMS]; // how often a pass pays a term that has no operation (per pass and per layer); prefill_* ones in passes with prompts only
 } fpm_graph;
 
 // The sums that drive an attention operation: those of prompts or decodes, cut by its window.

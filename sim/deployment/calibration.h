@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The calibration of the native model as configuration: [calibration] holds what all engines and GPUs have in common, [calibration.hopper] and its like
+// a factor per GPU generation, [calibration.vllm] and its like one per backend; a term is the product of the three. Shipped values: configs/calibrations.
+#ifndef SIM_DEPLOYMENT_CALIBRATION_H
+#define SIM_DEPLOYMENT_CALIBRATION_H
+
+#include <stdio.h>
+
+#include "perfmodel/native/native.h"
+#include "sim/config/config.h"
+
+typedef struct sim_calibration {
+    fpm_calibration common;
+    fpm_calibration generations[FPM_GENERATIONS]; // factors
+    fpm_calibration backends[FPM_BACKENDS];       // factors
+} sim_calibration;
+
+// The tables of all these sections.
+enum { SIM_CALIBRATION_TABLES = 1 + FPM_GENERATIONS + FPM_BACKENDS };
+extern const sim_key_table *const sim_calibration_tables[SIM_CALIBRATION_TABLES];
+
+// Defaults of the tables.
+sim_calibration sim_calibration_default(void);
+// What `config` was given replaces what `calibration` holds; the rest stays. The configuration must have been made with the tables.
+void sim_calibration_override(sim_calibration *calibration, const sim_config *config);
+// The terms of one generation under one backend.
+fpm_calibration sim_calibration_terms(const sim_calibration *calibration, fpm_generation generation,
+                                      fpm_backend backend);
+// As INI sections, values that stand at their default left out. False on a write error.
+bool sim_calibration_write(const sim_calibration *calibration, FILE *out);
+
+#endif
