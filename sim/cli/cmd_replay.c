@@ -1,41 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // forepass replay CONFIG: run one experiment, print its summary.
-#include <signal.h>
 #include <stdio.h>
-#include <unistd.h>
 
-#include "sim/cli/command.h"
+#include "sim/cli/run_options.h"
 #include "sim/experiment/run.h"
-
-static volatile sig_atomic_t stopped;
-
-static void on_signal(int signal_number) { stopped = signal_number; }
-
-// The terminal has gone: end as if asked to.
-static void on_hangup(int signal_number) {
-    (void)signal_number;
-    stopped = SIGTERM;
-}
-
-static void catch_signals(void) {
-    struct sigaction action = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND };
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    action.sa_handler = on_hangup;
-    sigaction(SIGHUP, &action, NULL);
-    signal(SIGXFSZ, SIG_IGN); // a file-size limit is a failed write, not the end of the program
-}
 
 static void print_line(void *context, const char *line) {
     (void)context;
     fprintf(stderr, "forepass: %s\n", line);
-}
-
-static bool wants_progress(const sim_cli *cli) {
-    if (cli->quiet || cli->progress == SIM_PROGRESS_NEVER) return false;
-    return cli->progress == SIM_PROGRESS_ALWAYS || isatty(STDERR_FILENO);
 }
 
 static sim_status print_summary(const sim_cli *cli, const sim_run *run, sim_error *error) {
@@ -43,33 +16,24 @@ static sim_status print_summary(const sim_cli *cli, const sim_run *run, sim_erro
     return cli->json ? sim_summary_write_json(summary, stdout, error) : sim_summary_write_table(summary, stdout, error);
 }
 
-static sim_status parse_jobs(const char *text, int64_t *n_threads, sim_error *error) {
-    *n_threads = 1;
-    if (!text) return SIM_OK;
-    const char *hint = sim_parse_size(text, n_threads);
-    if (!hint && *n_threads >= 1 && *n_threads <= 1024) return SIM_OK;
-    return sim_error_set(error, SIM_USAGE, "--jobs", 0, "\"%s\" is not a number of threads (1 to 1024)", text);
-}
-
 static sim_status replay(const sim_cli *cli, const sim_config *config, sim_error *error) {
     sim_settings settings;
-    int64_t n_threads;
+    uint32_t n_threads;
     sim_status status = sim_settings_read(config, &settings, error);
-    if (!status) status = parse_jobs(cli->jobs, &n_threads, error);
+    if (!status) status = sim_cli_parse_jobs(cli, &n_threads, error);
     if (status) return status;
     sim_run_options options = {
         .output = cli->output,
         .overwrite = cli->overwrite,
         .wants_requests = cli->wants_requests,
         .wants_fpm = cli->wants_fpm,
-        .n_threads = (uint32_t)n_threads,
-        .progress = wants_progress(cli) ? stderr : NULL,
-        .stopped = &stopped,
+        .n_threads = n_threads,
+        .progress = sim_cli_progress(cli),
+        .stopped = sim_cli_catch_signals(),
         .warn = print_line,
         .note = cli->quiet ? NULL : print_line,
     };
     sim_run *run = NULL;
-    catch_signals();
     status = sim_run_execute(&run, config, &settings, &options, error);
     if (run) {
         sim_status printed = print_summary(cli, run, error);

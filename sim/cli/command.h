@@ -23,6 +23,7 @@ enum {
     SIM_OPT_SEED = 1 << 5,     // --seed N
     SIM_OPT_RECORDS = 1 << 6,  // --requests, --fpm
     SIM_OPT_JOBS = 1 << 8,     // -j/--jobs N
+    SIM_OPT_ACCURACY = 1 << 9, // --config, --group-by, --filter, --worst, --calibrate
     SIM_OPT_ESTIMATE = 1 << 7  // --estimator, --pricing, --capacity-tokens, --prefill-tokens, ...
 };
 
@@ -45,6 +46,10 @@ typedef struct sim_cli {
     // estimate
     const char *estimator, *pricing, *capacity_tokens, *state;
     const char *prefill_tokens, *prefill_kv_tokens, *decode_requests, *decode_kv_tokens;
+    // accuracy
+    const char *config, *group_by, *worst, *calibrate;
+    char **filters;
+    size_t n_filters;
 } sim_cli;
 
 typedef struct sim_command {
@@ -57,7 +62,7 @@ typedef struct sim_command {
     sim_status (*run)(const sim_cli *cli, sim_error *error);
 } sim_command;
 
-extern const sim_command sim_cmd_replay, sim_cmd_estimate, sim_cmd_trace, sim_cmd_list, sim_cmd_check;
+extern const sim_command sim_cmd_replay, sim_cmd_accuracy, sim_cmd_estimate, sim_cmd_trace, sim_cmd_list, sim_cmd_check;
 
 // The configuration a command works on: CONFIG (may be NULL: defaults only), then every --set, then --seed.
 sim_status sim_cli_config(const sim_cli *cli, const char *path, sim_config **config, sim_error *error);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum option_kind { IS_FLAG, IS_TEXT, IS_SET, IS_FORMAT, IS_PROGRESS, IS_SEED } option_kind;
+typedef enum option_kind { IS_FLAG, IS_TEXT, IS_SET, IS_FILTER, IS_FORMAT, IS_PROGRESS, IS_SEED } option_kind;
 
 typedef struct option {
     const char *name; // without the dashes
@@ -44,6 +44,13 @@ static const option options[] = {
       "their tokens in the KV cache already" },
     { "decode-requests", '\0', SIM_OPT_ESTIMATE, IS_TEXT, AT(decode_requests), "N", "decoding requests of one batch" },
     { "decode-kv-tokens", '\0', SIM_OPT_ESTIMATE, IS_TEXT, AT(decode_kv_tokens), "N", "the sum of their contexts" },
+    { "config", '\0', SIM_OPT_ACCURACY, IS_TEXT, AT(config), "BASE.ini", "what holds for every row, beneath the row" },
+    { "group-by", '\0', SIM_OPT_ACCURACY, IS_TEXT, AT(group_by), "COLUMN,...",
+      "errors per group of rows (model.name,system.name)" },
+    { "filter", '\0', SIM_OPT_ACCURACY, IS_FILTER, 0, "COLUMN=VALUE", "only rows whose cell is VALUE; repeatable" },
+    { "worst", '\0', SIM_OPT_ACCURACY, IS_TEXT, AT(worst), "N", "how many of the worst rows are listed (10)" },
+    { "calibrate", '\0', SIM_OPT_ACCURACY, IS_TEXT, AT(calibrate), "OUT.ini",
+      "fit the native model to the rows and write its constants" },
     { "progress", '\0', SIM_OPT_PROGRESS, IS_PROGRESS, 0, "auto|always|never",
       "a bar on standard error; auto: when it is a terminal" },
     { "quiet", 'q', SIM_OPT_QUIET, IS_FLAG, AT(quiet), NULL, "no progress, no warnings" },
@@ -95,6 +102,9 @@ static sim_status take_option(sim_cli *cli, const option *of, char *value, sim_e
         return SIM_OK;
     case IS_SET:
         cli->sets[cli->n_sets++] = value;
+        return SIM_OK;
+    case IS_FILTER:
+        cli->filters[cli->n_filters++] = value;
         return SIM_OK;
     case IS_FORMAT:
         cli->json = strcmp(value, "json") == 0;
@@ -208,7 +218,9 @@ sim_status sim_cli_parse(sim_cli *cli, const sim_command *command, char **words,
     *wants_help = false;
     cli->arguments = calloc(n_words + 1, sizeof *cli->arguments);
     cli->sets = calloc(n_words + 1, sizeof *cli->sets);
-    if (!cli->arguments || !cli->sets) return sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory");
+    cli->filters = calloc(n_words + 1, sizeof *cli->filters);
+    if (!cli->arguments || !cli->sets || !cli->filters)
+        return sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory");
     parser in = { cli, command, words, n_words, 0, error };
     bool has_options = true; // until "--"
     while (in.next < n_words) {
@@ -232,6 +244,7 @@ sim_status sim_cli_parse(sim_cli *cli, const sim_command *command, char **words,
 void sim_cli_free(sim_cli *cli) {
     free(cli->arguments);
     free(cli->sets);
+    free(cli->filters);
 }
 
 void sim_cli_print_options(const sim_command *command, FILE *out) {

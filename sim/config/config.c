@@ -62,31 +62,55 @@ static sim_status check_tables(const sim_config *config, sim_error *error) {
     return SIM_OK;
 }
 
-sim_status sim_config_new(sim_config **out, const sim_key_table *const *tables, size_t n_tables, sim_error *error) {
-    *out = NULL;
-    size_t n_entries = 0;
-    for (size_t t = 0; t < n_tables; t++) n_entries += tables[t]->n_keys;
+// All keys at their defaults, the tables not looked at. NULL: no memory.
+static sim_config *new_unchecked(const sim_key_table *const *tables, size_t n_tables) {
     sim_config *config = calloc(1, sizeof *config);
-    if (!config) return sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory");
+    if (!config) return NULL;
+    for (size_t t = 0; t < n_tables; t++) config->n_entries += tables[t]->n_keys;
     config->n_tables = n_tables;
-    config->n_entries = n_entries;
     config->tables = calloc(n_tables + 1, sizeof *config->tables);
     config->first_entries = calloc(n_tables + 1, sizeof *config->first_entries);
-    config->entries = calloc(n_entries + 1, sizeof *config->entries);
+    config->entries = calloc(config->n_entries + 1, sizeof *config->entries);
     if (!config->tables || !config->first_entries || !config->entries) {
         sim_config_free(config);
-        return sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory");
+        return NULL;
     }
     for (size_t t = 0, at = 0; t < n_tables; t++) {
         config->tables[t] = tables[t];
         config->first_entries[t] = at;
         at += tables[t]->n_keys;
     }
+    return config;
+}
+
+sim_status sim_config_new(sim_config **out, const sim_key_table *const *tables, size_t n_tables, sim_error *error) {
+    *out = NULL;
+    sim_config *config = new_unchecked(tables, n_tables);
+    if (!config) return sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory");
     const sim_status status = check_tables(config, error);
     if (status != SIM_OK) {
         sim_config_free(config);
         return status;
     }
+    *out = config;
+    return SIM_OK;
+}
+
+sim_status sim_config_copy(sim_config **out, const sim_config *from, sim_error *error) {
+    *out = NULL;
+    sim_config *config = new_unchecked(from->tables, from->n_tables);
+    bool is_whole = config;
+    for (size_t i = 0; is_whole && i < from->n_entries; i++) {
+        config->entries[i] = from->entries[i];
+        if (!from->entries[i].text) continue;
+        config->entries[i].text = strdup(from->entries[i].text);
+        is_whole = config->entries[i].text;
+    }
+    if (!is_whole) {
+        sim_config_free(config);
+        return sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory");
+    }
+    config->n_file_ids = from->n_file_ids;
     *out = config;
     return SIM_OK;
 }

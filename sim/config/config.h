@@ -35,6 +35,19 @@ sim_status sim_config_load_text(sim_config *config, const char *text, size_t n_b
 // section name in front. Paths are relative to the working directory. Errors are placed at file "--set SECTION.KEY", line 0.
 sim_status sim_config_set(sim_config *config, const char *assignment, sim_error *error);
 
+// A configuration of its own with the values of `from`, which must outlive it (places in messages point there). A table of runs copies the part
+// its rows share. SIM_NO_MEMORY.
+sim_status sim_config_copy(sim_config **config, const sim_config *from, sim_error *error);
+
+// One value of a table of runs: `name` is section.key as in --set, a relative path is relative to `file`, which with `line` is the place in messages and
+// must outlive the configuration. Beats files, but not --set; a value that --set hides must be sound all the same.
+sim_status sim_config_set_at(sim_config *config, const char *name, const char *value, const char *file, int64_t line,
+                             sim_error *error);
+
+// Is there a key of this name (section.key)? Otherwise SIM_BAD_DATA at file and line, with the nearest known name.
+sim_status sim_config_check_name(const sim_config *config, const char *name, const char *file, int64_t line,
+                                 sim_error *error);
+
 // Fill a room's struct from the values of its table. Cannot fail: values were checked when they came, defaults when the tables
 // were joined. Texts and paths belong to the configuration.
 void sim_config_fill(const sim_config *config, const sim_key_table *table, void *out);

@@ -98,6 +98,18 @@ static sim_status take_include(reading *file, const char *path, int64_t line) {
     return read_included(file, path, line);
 }
 
+// A value that came by --set stays, but what it hides must be sound all the same.
+static sim_status store_below_set(const sim_key_place *place, const char *value, const sim_value_source *source,
+                                  sim_error *error) {
+    const bool is_hidden = place->entry->text && place->entry->file_id == 0;
+    if (!is_hidden) return sim_config_store(place, value, source, error);
+    sim_config_entry ignored = { 0 };
+    const sim_key_place aside = { place->table, place->key, &ignored };
+    const sim_status status = sim_config_store(&aside, value, source, error);
+    free(ignored.text);
+    return status;
+}
+
 static sim_status take_value(void *user, const char *section, const char *name, const char *value, int64_t line) {
     reading *file = user;
     if (strcmp(name, "include") == 0) return take_include(file, value, line);
@@ -117,14 +129,7 @@ static sim_status take_value(void *user, const char *section, const char *name, 
                              (long long)entry->line);
     }
     const sim_value_source source = { file->file, file->beside, line, file->file_id };
-    if (entry->text && entry->file_id == 0) { // --set came first and stays, but the file must be sound all the same
-        sim_config_entry ignored = { 0 };
-        const sim_key_place aside = { place.table, place.key, &ignored };
-        const sim_status status = sim_config_store(&aside, value, &source, file->error);
-        free(ignored.text);
-        return status;
-    }
-    return sim_config_store(&place, value, &source, file->error);
+    return store_below_set(&place, value, &source, file->error);
 }
 
 static sim_status read_text(reading *file, const char *text, size_t n_bytes) {
@@ -255,4 +260,47 @@ sim_status sim_config_set(sim_config *config, const char *assignment, sim_error 
     free(name);
     free(value);
     return status;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Rows of a table
+// ---------------------------------------------------------------------------------------------------------------------
+
+// Find section.key without cutting the name; sections are few and short.
+static bool find_named(const sim_config *config, const char *name, sim_key_place *place) {
+    char section[SIM_SECTION_BYTES + 1];
+    const size_t n_section = section_length(config, name);
+    if (n_section == 0) return false;
+    snprintf(section, sizeof section, "%.*s", (int)n_section, name);
+    return sim_config_find(config, section, name + n_section + 1, place);
+}
+
+sim_status sim_config_set_at(sim_config *config, const char *name, const char *value, const char *file, int64_t line,
+                             sim_error *error) {
+    sim_key_place place;
+    if (!find_named(config, name, &place)) return sim_config_check_name(config, name, file, line, error);
+    const sim_value_source source = { file, file, line, UINT32_MAX }; // no reading of a file has this number
+    return store_below_set(&place, value, &source, error);
+}
+
+sim_status sim_config_check_name(const sim_config *config, const char *name, const char *file, int64_t line,
+                                 sim_error *error) {
+    sim_key_place place;
+    if (find_named(config, name, &place)) return SIM_OK;
+    char candidates[2][SIM_SECTION_BYTES + 80] = { "", "" };
+    sim_nearest nearest = { 0 };
+    int free_candidate = 0;
+    for (size_t t = 0; t < config->n_tables; t++) {
+        for (size_t k = 0; k < config->tables[t]->n_keys; k++) {
+            char *candidate = candidates[free_candidate];
+            snprintf(candidate, sizeof candidates[0], "%s.%s", config->tables[t]->section,
+                     config->tables[t]->keys[k].name);
+            sim_nearest_consider(&nearest, name, candidate);
+            if (nearest.name == candidate) free_candidate = !free_candidate; // keep it
+        }
+    }
+    if (nearest.name)
+        return sim_error_set(error, SIM_BAD_DATA, file, line, "\"%s\" is no key (did you mean %s?)", name,
+                             nearest.name);
+    return sim_error_set(error, SIM_BAD_DATA, file, line, "\"%s\" is no key (see forepass list keys)", name);
 }

@@ -66,18 +66,8 @@ static sim_status put_together(sim_run *run, sim_error *error) {
     if (status) return status;
     run->collector.stopped = run->options->stopped;
     if (run->fpm_log.file) sim_collector_log_passes(&run->collector, &run->fpm_log);
-    sim_cluster_parts parts = {
-        .cluster = &settings->cluster,
-        .router = &settings->router,
-        .parallel = &settings->parallel,
-        .engine = &settings->engine,
-        .kv_cache = &settings->kv_cache,
-        .workload = run->workload,
-        .estimator = run->estimator,
-        .observers = run->collector.observers,
-        .n_observers = run->options->n_threads,
-    };
-    return sim_cluster_new(&run->cluster, &parts, error);
+    return sim_settings_cluster(settings, run->workload, run->estimator, run->collector.observers,
+                                run->options->n_threads, &run->cluster, error);
 }
 
 static sim_status simulate(sim_run *run, sim_error *error) {

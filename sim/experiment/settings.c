@@ -13,6 +13,23 @@ sim_status sim_settings_estimator(const sim_config *config, const sim_settings *
     return sim_pricing_new(estimator, config, &settings->pricing, capacity_tokens, error);
 }
 
+sim_status sim_settings_cluster(const sim_settings *settings, const sim_workload *workload,
+                                const fpm_estimator *estimator, const sim_observer *const *observers,
+                                uint32_t n_observers, sim_cluster **cluster, sim_error *error) {
+    const sim_cluster_parts parts = {
+        .cluster = &settings->cluster,
+        .router = &settings->router,
+        .parallel = &settings->parallel,
+        .engine = &settings->engine,
+        .kv_cache = &settings->kv_cache,
+        .workload = workload,
+        .estimator = estimator,
+        .observers = observers,
+        .n_observers = n_observers,
+    };
+    return sim_cluster_new(cluster, &parts, error);
+}
+
 sim_status sim_settings_read(const sim_config *config, sim_settings *settings, sim_error *error) {
     *settings = (sim_settings){ .workload = { .source = 0 } };
     sim_config_fill(config, &sim_workload_keys, &settings->workload);

@@ -33,4 +33,9 @@ sim_status sim_settings_read(const sim_config *config, sim_settings *settings, s
 sim_status sim_settings_estimator(const sim_config *config, const sim_settings *settings, fpm_estimator **estimator,
                                   sim_error *error);
 
+// The workers of [cluster] with everything they are made of, which must outlive them; `observers` as in sim_cluster_parts.
+sim_status sim_settings_cluster(const sim_settings *settings, const sim_workload *workload,
+                                const fpm_estimator *estimator, const sim_observer *const *observers,
+                                uint32_t n_observers, sim_cluster **cluster, sim_error *error);
+
 #endif

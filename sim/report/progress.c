@@ -11,8 +11,12 @@ static double wall_s(void) {
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
+void sim_progress_begin_of(sim_progress *progress, FILE *out, uint64_t n_total, const char *what) {
+    *progress = (sim_progress){ .out = out, .n_total = n_total ? n_total : 1, .what = what, .started_s = wall_s() };
+}
+
 void sim_progress_begin(sim_progress *progress, FILE *out, uint64_t n_total) {
-    *progress = (sim_progress){ .out = out, .n_total = n_total ? n_total : 1, .started_s = wall_s() };
+    sim_progress_begin_of(progress, out, n_total, "requests");
 }
 
 void sim_progress_update(sim_progress *progress, uint64_t n_done, int64_t virtual_ns) {
@@ -25,8 +29,11 @@ void sim_progress_update(sim_progress *progress, uint64_t n_done, int64_t virtua
     bar[BAR_COLUMNS] = '\0';
     double elapsed_s = now_s - progress->started_s;
     double left_s = n_done ? elapsed_s * (double)(progress->n_total - n_done) / (double)n_done : 0;
-    fprintf(progress->out, "\r[%s] %llu/%llu requests, %.0f s simulated, %.0f s left \033[K", bar,
-            (unsigned long long)n_done, (unsigned long long)progress->n_total, (double)virtual_ns / 1e9, left_s);
+    char simulated[48] = "";
+    if (virtual_ns != SIM_PROGRESS_NO_TIME)
+        snprintf(simulated, sizeof simulated, "%.0f s simulated, ", (double)virtual_ns / 1e9);
+    fprintf(progress->out, "\r[%s] %llu/%llu %s, %s%.0f s left \033[K", bar, (unsigned long long)n_done,
+            (unsigned long long)progress->n_total, progress->what, simulated, left_s);
     fflush(progress->out);
 }
 

@@ -2,9 +2,9 @@
 #include "sim/report/requests_csv.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "sim/kernel/clock.h"
+#include "sim/report/csv_text.h"
 
 // Nanoseconds as exact decimal milliseconds without trailing zeros, and a comma.
 static void put_ms(FILE *out, int64_t ns) {
@@ -50,23 +50,12 @@ static void put_times(FILE *out, const sim_request_record *record) {
     put_ms(out, record->finish_ns - record->arrival_ns);
 }
 
-// RFC 4180: quoted when it has to be.
-static void put_text(FILE *out, const char *text) {
-    if (!strpbrk(text, ",\"\r\n")) {
-        fputs(text, out);
-        return;
-    }
-    fputc('"', out);
-    for (; *text; text++) fputs(*text == '"' ? "\"\"" : (char[2]){ *text, '\0' }, out);
-    fputc('"', out);
-}
-
 static void put_row(FILE *out, size_t id, const char *session, const sim_request *request, bool has_closed,
                     const sim_request_record *record) {
     const char *const status_names[] = { has_closed ? "not_admitted" : "incomplete", "incomplete", "completed",
                                          "rejected" };
     fprintf(out, "%zu,", id);
-    put_text(out, session);
+    sim_csv_put_text(out, session);
     fputc(',', out);
     if (record->status == SIM_REQUEST_PENDING) {
         put_nothing(out, 2);

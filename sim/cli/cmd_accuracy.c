@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// forepass accuracy MEASURED.csv: predict measured runs, print how far off the predictions are.
+#include <string.h>
+#include <sys/stat.h>
+
+#include "sim/cli/estimate_model.h"
+#include "sim/cli/run_options.h"
+#include "sim/experiment/accuracy_report.h"
+#include "sim/report/output_dir.h"
+
+static const char *const default_groups[] = { "model.name", "system.name" };
+enum { N_DEFAULT_GROUPS = sizeof default_groups / sizeof *default_groups };
+
+static const char *const output_names[] = { "accuracy.csv", "summary.json", NULL };
+
+typedef struct accuracy {
+    const sim_cli *cli;
+    sim_config *base;
+    sim_measured *measured;
+    char group_by[1024];
+    size_t n_worst;
+    uint32_t n_threads;
+    sim_output_dir *dir;
+    sim_row_result *results;
+    sim_accuracy_report *report;
+} accuracy;
+
+// --- what the command line asks for ----------------------------------------------------------------------------------
+
+// The default names what the file has of it, so that a table without [model] columns still gives a result.
+static sim_status choose_groups(accuracy *a, sim_error *error) {
+    const char *wanted = a->cli->group_by;
+    if (wanted) {
+        if (strlen(wanted) >= sizeof a->group_by)
+            return sim_error_set(error, SIM_USAGE, NULL, 0, "--group-by: the list is too long");
+        strcpy(a->group_by, wanted);
+        return sim_accuracy_check_groups(a->measured, a->group_by, error);
+    }
+    for (int i = 0; i < N_DEFAULT_GROUPS; i++) {
+        if (sim_measured_find(a->measured, default_groups[i], NULL) == a->measured->n_columns) continue;
+        if (a->group_by[0]) strcat(a->group_by, ",");
+        strcat(a->group_by, default_groups[i]);
+    }
+    return SIM_OK;
+}
+
+static sim_status choose_worst(accuracy *a, sim_error *error) {
+    int64_t n_worst = 10;
+    sim_status status = SIM_OK;
+    if (a->cli->worst) status = sim_cli_parse_count("--worst", a->cli->worst, 0, INT32_MAX, &n_worst, error);
+    a->n_worst = (size_t)n_worst;
+    return status;
+}
+
+static sim_status prepare(accuracy *a, sim_error *error) {
+    const sim_cli *cli = a->cli;
+    sim_status status = sim_cli_parse_jobs(cli, &a->n_threads, error);
+    if (!status) status = choose_worst(a, error);
+    if (!status) status = sim_cli_config(cli, cli->config, &a->base, error);
+    if (!status) status = sim_measured_read(&a->measured, cli->arguments[0], a->base, error);
+    if (!status) status = sim_measured_filter(a->measured, (const char *const *)cli->filters, cli->n_filters, error);
+    if (!status) status = choose_groups(a, error);
+    if (!status && cli->output) status = sim_output_dir_open(&a->dir, cli->output, cli->overwrite, output_names, error);
+    return status;
+}
+
+// --- the result ------------------------------------------------------------------------------------------------------
+
+static sim_status write_files(const accuracy *a, sim_error *error) {
+    sim_output_file *rows, *summary;
+    sim_status status = sim_output_dir_create(a->dir, "accuracy.csv", &rows, error);
+    if (!status)
+        status = sim_accuracy_write_csv(a->report, sim_output_file_stream(rows), sim_output_file_path(rows), error);
+    if (!status) status = sim_output_dir_create(a->dir, "summary.json", &summary, error);
+    if (!status) status = sim_accuracy_write_json(a->report, sim_output_file_stream(summary), error);
+    return status ? status : sim_output_dir_commit(a->dir, error);
+}
+
+// `outcome` is how the run ended; with none predicted that is the news.
+static sim_status conclude(accuracy *a, sim_status outcome, sim_error *error) {
+    sim_status status = sim_accuracy_report_new(&a->report, a->measured, a->results, a->group_by, a->n_worst, error);
+    if (!status && a->dir) status = write_files(a, error);
+    if (!status && a->cli->json) status = sim_accuracy_write_json(a->report, stdout, error);
+    if (!status && !a->cli->json) status = sim_accuracy_write_table(a->report, stdout, error);
+    if (status) return status;
+    if (outcome)
+        return sim_error_set(error, outcome, NULL, 0, "stopped by a signal; the figures are of the rows that were run");
+    if (a->report->all.n_predicted > 0) return SIM_OK;
+    return sim_error_set(error, SIM_DEAD_END, NULL, 0, "no row of %s could be predicted (%s: %s)", a->measured->path,
+                         sim_measured_id(a->measured, a->report->failures[0].first_row), a->report->failures[0].reason);
+}
+
+static sim_status predict(accuracy *a, sim_error *error) {
+    const sim_accuracy_options options = {
+        .n_threads = a->n_threads,
+        .progress = sim_cli_progress(a->cli),
+        .stopped = sim_cli_catch_signals(),
+    };
+    const sim_status status = sim_accuracy_run(a->measured, a->base, &options, &a->results, error);
+    return a->results ? conclude(a, status, error) : status;
+}
+
+// --calibrate OUT.ini fits the constants of the native model to the rows. Not built yet: it comes with that model.
+static sim_status calibrate(accuracy *a, sim_error *error) {
+    (void)a;
+    return sim_error_set(error, SIM_USAGE, NULL, 0, "--calibrate: this version has no native model to calibrate");
+}
+
+static sim_status run_rows(const sim_cli *cli, sim_error *error) {
+    accuracy a = { .cli = cli };
+    sim_status status = prepare(&a, error);
+    if (!status) status = cli->calibrate ? calibrate(&a, error) : predict(&a, error);
+    sim_accuracy_report_free(a.report);
+    if (a.measured) sim_row_results_free(a.results, a.measured->n_rows);
+    sim_output_dir_free(a.dir);
+    sim_measured_free(a.measured);
+    sim_config_free(a.base);
+    return status;
+}
+
+// A directory holds latencies of operators, which are compared with operator prices instead of replayed: the one place where
+// sim_cli_operator_accuracy(cli, error) goes.
+static sim_status run_operators(const sim_cli *cli, sim_error *error) {
+    return sim_error_set(error, SIM_IO, cli->arguments[0], 0,
+                         "it is a directory (a CSV file of measured rows is wanted)");
+}
+
+static sim_status run(const sim_cli *cli, sim_error *error) {
+    struct stat facts;
+    const bool is_directory = stat(cli->arguments[0], &facts) == 0 && S_ISDIR(facts.st_mode);
+    return is_directory ? run_operators(cli, error) : run_rows(cli, error);
+}
+
+const sim_command sim_cmd_accuracy = {
+    .name = "accuracy",
+    .synopsis = "MEASURED.csv",
+    .help = "predict measured runs, print the error of the predictions",
+    .details =
+        "One row is one measured run. Columns: id; section.key, any key of the configuration (an empty cell: not "
+        "given);\n"
+        "label.NAME, for grouping; measured.ttft_ms, measured.tpot_ms (also itl_ms, e2e_ms, output_throughput_tok_s): "
+        "means\n"
+        "over the requests. Each row is replayed with load.mode = concurrency, workload.requests = 10 x concurrency,\n"
+        "kv_cache.prefix_caching = false, engine.max_num_seqs = max(256, concurrency), engine.max_num_batched_tokens = "
+        "8192\n"
+        "(at least max_num_seqs), unless --config, the row or --set (the last one wins) say otherwise.\n"
+        "MAPE, median and p90 are of |predicted - measured| / measured, bias is the mean with its sign, log err the "
+        "mean "
+        "of\n"
+        "|ln(predicted / measured)|. A row that cannot run is counted by reason and ends nothing; status 4 when none "
+        "could.\n"
+        "Filters on one column are alternatives, filters on different columns must all hold.\n"
+        "With -o DIR: accuracy.csv (one line per row) and summary.json.\n",
+    .options = SIM_OPT_SET | SIM_OPT_OUTPUT | SIM_OPT_FORMAT | SIM_OPT_QUIET | SIM_OPT_PROGRESS | SIM_OPT_SEED |
+               SIM_OPT_JOBS | SIM_OPT_ACCURACY,
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .run = run,
+};
