@@ -14,14 +14,19 @@ static const sim_key common_keys[] = {
 #undef X
 };
 static const sim_key factor_keys[] = {
-#define X(code, key_name, value, text)                      \
-    { .name = key_name, .type = SIM_KEY_REAL, .offset = AT(code), .default_text = "1", RANGE, \
+#define X(code, key_name, value, text) \
+    { .name = key_name,                \
+      .type = SIM_KEY_REAL,            \
+      .offset = AT(code),              \
+      .default_text = "1",             \
+      RANGE,                           \
       .help = "factor on calibration." key_name },
     FPM_TERM_LIST(X)
 #undef X
 };
 
-#define FACTORS(title, text) { "calibration." title, text, factor_keys, FPM_TERMS }
+#define FACTORS(title, text) \
+    { "calibration." title, text, factor_keys, FPM_TERMS }
 static const sim_key_table common_table = { "calibration", "what prices are multiplied by and what is added to them",
                                             common_keys, FPM_TERMS };
 static const sim_key_table generation_tables[FPM_GENERATIONS] = {
@@ -35,13 +40,12 @@ static const sim_key_table backend_tables[FPM_BACKENDS] = {
 #undef X
 };
 
-const sim_key_table *const sim_calibration_tables[SIM_CALIBRATION_TABLES] = {
-    &common_table,
+const sim_key_table *const sim_calibration_tables[SIM_CALIBRATION_TABLES] = { &common_table,
 #define X(code, name) &generation_tables[code],
-    FPM_GENERATION_LIST(X)
+                                                                              FPM_GENERATION_LIST(X)
 #undef X
 #define X(code, name) &backend_tables[code],
-    FPM_BACKEND_LIST(X)
+                                                                                  FPM_BACKEND_LIST(X)
 #undef X
 };
 

@@ -23,6 +23,7 @@ typedef struct sim_engine_config { // section [engine]
     int64_t max_num_batched_tokens;
     int64_t max_model_len; // 0 = no limit
     bool chunked_prefill;
+    int64_t admission_passes;          // passes a busy engine lets go by before it takes in an arrival
     int64_t prefill_schedule_interval; // vllm with several ranks: prompts on every Nth pass
     int preemption;                    // sim_preemption
     int on_unservable;                 // sim_unservable
@@ -124,9 +125,9 @@ typedef struct sim_steady {
     uint64_t n_passes;   // complete ones, added to
 } sim_steady;
 // Run passes in which nothing is decided, if the next ones are such, one after the other: the same as scheduling and completing each, and much quicker. Ends
-// when a decision may be needed, or with a pass that ends at until_ns or later, which is left open. Passes are not described in full.
-sim_status sim_engine_run_steady(sim_engine *engine, fpm_metrics *metrics, int64_t until_ns, const sim_pricer *pricer,
-                                 sim_steady *steady, sim_error *error);
+// when a decision may be needed, after most_passes, or with a pass that ends at until_ns or later, which is left open. Passes are not described in full.
+sim_status sim_engine_run_steady(sim_engine *engine, fpm_metrics *metrics, int64_t until_ns, uint64_t most_passes,
+                                 const sim_pricer *pricer, sim_steady *steady, sim_error *error);
 
 // For an engine that has work and can start nothing: which request is stuck and why, into `text`.
 void sim_engine_explain_stuck(const sim_engine *engine, char *text, size_t capacity);

@@ -23,11 +23,12 @@ static uint64_t steady_passes(const sim_engine *engine) {
     return engine->sequences[batch->heap[0]].finish_pass - batch->n_passes - 1;
 }
 
-sim_status sim_engine_run_steady(sim_engine *engine, fpm_metrics *metrics, int64_t until_ns, const sim_pricer *pricer,
-                                 sim_steady *steady, sim_error *error) {
+sim_status sim_engine_run_steady(sim_engine *engine, fpm_metrics *metrics, int64_t until_ns, uint64_t most_passes,
+                                 const sim_pricer *pricer, sim_steady *steady, sim_error *error) {
     assert(!engine->is_pass_open);
     sim_batch *batch = &engine->batch;
     uint64_t n_left = engine->scheduler->is_steady ? steady_passes(engine) : 0;
+    if (n_left > most_passes) n_left = most_passes;
     if (n_left == 0) return SIM_OK;
     metrics->scheduled = (fpm_scheduled_requests){ .num_decode_requests = batch->n_members };
     metrics->moments = (fpm_moments){ .is_present = true };

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "sim/engine/mailbox.h"
+
 typedef struct rank {
     sim_engine *engine;
     bool is_in_pass;
@@ -13,7 +15,9 @@ struct sim_worker {
     sim_worker_parts parts;
     rank *ranks;
     fpm_metrics *metrics; // by rank, one array for the estimator
-    uint64_t n_passes;
+    uint64_t n_passes;    // complete ones
+    sim_mailbox mailbox;  // arrivals that no scheduler has seen
+    bool is_pass_open;
     uint64_t n_forbidden_rounds; // sglang: still to come, in which no rank may compute prompts
     bool has_queue_overflow;
     bool has_deferred; // prompts were held back in the last round
@@ -63,6 +67,7 @@ sim_status sim_worker_new(sim_worker **worker, const sim_worker_parts *parts, si
 void sim_worker_free(sim_worker *worker) {
     if (!worker) return;
     for (uint32_t i = 0; worker->ranks && i < worker->parts.n_ranks; i++) sim_engine_free(worker->ranks[i].engine);
+    sim_mailbox_clear(&worker->mailbox);
     free(worker->ranks);
     free(worker->metrics);
     free(worker);
@@ -70,10 +75,29 @@ void sim_worker_free(sim_worker *worker) {
 
 sim_status sim_worker_enqueue(sim_worker *worker, uint32_t i, uint32_t request, uint32_t input_tokens,
                               uint32_t output_tokens, sim_error *error) {
-    return sim_engine_enqueue(worker->ranks[i].engine, request, input_tokens, output_tokens, error);
+    const uint64_t delay_passes = (uint64_t)worker->parts.engine->admission_passes;
+    if (delay_passes == 0)
+        return sim_engine_enqueue(worker->ranks[i].engine, request, input_tokens, output_tokens, error);
+    const sim_letter letter = { request, i, input_tokens, output_tokens,
+                                worker->n_passes + worker->is_pass_open + delay_passes };
+    return sim_mailbox_put(&worker->mailbox, &letter) ? SIM_OK
+                                                      : sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory");
+}
+
+// Hand over what is due by the next pass, or all there is.
+static sim_status empty_mailbox(sim_worker *worker, bool is_all, sim_error *error) {
+    const sim_letter *letter;
+    while ((letter = sim_mailbox_first(&worker->mailbox)) && (is_all || letter->due_pass <= worker->n_passes)) {
+        sim_status status = sim_engine_enqueue(worker->ranks[letter->rank].engine, letter->request,
+                                               letter->input_tokens, letter->output_tokens, error);
+        if (status) return status;
+        sim_mailbox_drop_first(&worker->mailbox);
+    }
+    return SIM_OK;
 }
 
 bool sim_worker_has_work(const sim_worker *worker) {
+    if (worker->mailbox.n > 0) return true;
     for (uint32_t i = 0; i < worker->parts.n_ranks; i++)
         if (sim_engine_has_work(worker->ranks[i].engine)) return true;
     return false;
@@ -119,7 +143,8 @@ static bool is_settled(const sim_worker *worker) {
     return true;
 }
 
-sim_status sim_worker_schedule(sim_worker *worker, int64_t now_ns, bool *is_started, sim_error *error) {
+// Rounds until one starts something, or nothing can be started.
+static sim_status schedule_rounds(sim_worker *worker, int64_t now_ns, bool *is_started, sim_error *error) {
     *is_started = false;
     worker->has_queue_overflow = false;
     // A round that starts nothing although it held prompts back is followed by the next at once: what they were held back for is not there, or not any more (a
@@ -137,11 +162,24 @@ sim_status sim_worker_schedule(sim_worker *worker, int64_t now_ns, bool *is_star
     return SIM_OK;
 }
 
+sim_status sim_worker_schedule(sim_worker *worker, int64_t now_ns, bool *is_started, sim_error *error) {
+    sim_status status = empty_mailbox(worker, false, error);
+    if (!status) status = schedule_rounds(worker, now_ns, is_started, error);
+    // With nothing to run there is no pass to wait for: an idle engine looks out for requests all the time.
+    if (!status && !*is_started && worker->mailbox.n > 0) {
+        status = empty_mailbox(worker, true, error);
+        if (!status) status = schedule_rounds(worker, now_ns, is_started, error);
+    }
+    worker->is_pass_open = *is_started;
+    return status;
+}
+
 fpm_metrics *sim_worker_metrics(sim_worker *worker) { return worker->metrics; }
 bool sim_worker_has_queue_overflow(const sim_worker *worker) { return worker->has_queue_overflow; }
 
 sim_status sim_worker_complete(sim_worker *worker, int64_t now_ns, sim_error *error) {
     worker->n_passes++;
+    worker->is_pass_open = false;
     for (uint32_t i = 0; i < worker->parts.n_ranks; i++) {
         if (!worker->ranks[i].is_in_pass) continue;
         sim_status status = sim_engine_complete(worker->ranks[i].engine, now_ns, error);
@@ -153,13 +191,17 @@ sim_status sim_worker_complete(sim_worker *worker, int64_t now_ns, sim_error *er
 sim_status sim_worker_run_steady(sim_worker *worker, int64_t until_ns, const sim_pricer *pricer, sim_steady *steady,
                                  sim_error *error) {
     if (worker->parts.n_ranks > 1 || worker->parts.wants_variances) return SIM_OK;
+    sim_status status = empty_mailbox(worker, false, error);
+    if (status) return status;
+    const sim_letter *letter = sim_mailbox_first(&worker->mailbox);
+    const uint64_t most_passes = letter ? letter->due_pass - worker->n_passes : UINT64_MAX;
     uint64_t n_before = steady->n_passes;
-    sim_status status =
-        sim_engine_run_steady(worker->ranks[0].engine, worker->metrics, until_ns, pricer, steady, error);
+    status =
+        sim_engine_run_steady(worker->ranks[0].engine, worker->metrics, until_ns, most_passes, pricer, steady, error);
     uint64_t n_rounds = steady->n_passes - n_before + (steady->open_end_ns > 0);
     worker->n_forbidden_rounds -= n_rounds < worker->n_forbidden_rounds ? n_rounds : worker->n_forbidden_rounds;
     worker->n_passes += steady->n_passes - n_before;
-    worker->ranks[0].is_in_pass = steady->open_end_ns > 0;
+    worker->ranks[0].is_in_pass = worker->is_pass_open = steady->open_end_ns > 0;
     return status;
 }
 

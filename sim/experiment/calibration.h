@@ -18,7 +18,7 @@ typedef struct sim_measured_point {
     uint32_t cell; // rows of one cell are left out together
     fpm_generation generation;
     fpm_backend backend;
-    double ttft_ms, tpot_ms;                                 // measured; NAN: not
+    double ttft_ms, tpot_ms;                             // measured; NAN: not
     double ttft_terms[FPM_TERMS], tpot_terms[FPM_TERMS]; // ms per unit of each term
 } sim_measured_point;
 

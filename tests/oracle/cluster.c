@@ -52,6 +52,7 @@ static sim_status begin_pass(oracle *o, oracle_worker *worker, sim_error *error)
 }
 
 static bool has_work(const oracle *o, const oracle_worker *worker) {
+    if (worker->unseen.n > 0) return true;
     for (uint32_t r = 0; r < o->n_ranks; r++)
         if (worker->ranks[r].waiting.n > 0 || worker->ranks[r].running.n > 0) return true;
     return false;
@@ -59,7 +60,7 @@ static bool has_work(const oracle *o, const oracle_worker *worker) {
 
 // Every rank has a round at the same instant. A rank that has nothing to do in it has no pass, and is over with it at once; if that is so with all of
 // them, there are new rounds as long as anything changes and anything is left to do. After a round with prompts, sglang has some without.
-static sim_status start_worker(oracle *o, oracle_worker *worker, sim_error *error) {
+static sim_status start_rounds(oracle *o, oracle_worker *worker, sim_error *error) {
     for (;;) {
         bool has_pass = false, has_prefill = false, has_changed = false;
         const bool forbids_prefills = worker->n_rounds_without_prefills > 0;
@@ -82,6 +83,31 @@ static sim_status start_worker(oracle *o, oracle_worker *worker, sim_error *erro
         if (has_pass) return begin_pass(o, worker, error);
         if (!has_work(o, worker) || !(has_changed || forbids_prefills)) return SIM_OK;
     }
+}
+
+// The scheduler gets to see those whose pass has come, in the order of arrival.
+static void see(oracle *o, oracle_worker *worker, bool is_all) {
+    uint32_t at = 0;
+    while (at < worker->unseen.n) {
+        const oracle_request *request = &o->requests[worker->unseen.values[at]];
+        if (!is_all && request->seen_from_pass > worker->n_passes) {
+            at++;
+            continue;
+        }
+        oracle_list_append(&worker->ranks[request->rank].waiting, request->index);
+        oracle_list_remove(&worker->unseen, at);
+    }
+}
+
+// Arrivals are seen admission_passes passes later, but when there is nothing to run, at once.
+static sim_status start_worker(oracle *o, oracle_worker *worker, sim_error *error) {
+    see(o, worker, false);
+    sim_status status = start_rounds(o, worker, error);
+    if (!status && !worker->is_busy && worker->unseen.n > 0) {
+        see(o, worker, true);
+        status = start_rounds(o, worker, error);
+    }
+    return status;
 }
 
 static sim_status end_pass(oracle *o, oracle_worker *worker, sim_error *error) {
@@ -108,7 +134,11 @@ static void arrive(oracle *o) {
     request->state = ORACLE_WAITING;
     request->arrival_ns = o->now_ns;
     request->final_tokens = o->scheduler->final_tokens(o, request);
-    oracle_list_append(&o->workers[request->worker].ranks[request->rank].waiting, request->index);
+    oracle_worker *worker = &o->workers[request->worker];
+    const uint64_t delay = (uint64_t)o->settings->engine.admission_passes;
+    request->seen_from_pass = worker->n_passes + worker->is_busy + delay;
+    oracle_list_append(&worker->unseen, request->index);
+    if (delay == 0) see(o, worker, true);
 }
 
 static sim_status run_instant(oracle *o, sim_error *error) {
@@ -206,6 +236,7 @@ static void take_apart(oracle *o) {
             oracle_list_clear(&rank->waiting);
             oracle_list_clear(&rank->running);
         }
+        oracle_list_clear(&o->workers[i].unseen);
         free(o->workers[i].ranks);
         free(o->workers[i].metrics);
     }

@@ -38,6 +38,7 @@ typedef struct oracle_request {
     oracle_list blocks;       // of its pool, in the order of the sequence
     uint32_t n_private_pages; // sglang: behind these, not in the tree
     bool was_checked;         // sglang: that it can be served
+    uint64_t seen_from_pass;  // of its worker: the first that may schedule it
     // Identities of its full blocks as far as somebody asked. Tokens never change once they are there, so neither do these.
     uint64_t *identities;
     uint32_t n_identities;
@@ -95,6 +96,7 @@ typedef struct oracle_worker {
     uint32_t index;
     char name[16]; // worker_id of its rows
     oracle_rank *ranks;
+    oracle_list unseen; // arrived, and no scheduler knows
     bool is_busy;
     int64_t pass_end_ns;               // of the pass it is busy with
     fpm_metrics *metrics;              // of that pass, one row per rank

@@ -275,9 +275,18 @@ static void draw(random_case *c, uint64_t seed, sim_backend backend) {
     random_case_set(c, "cluster.replicas=%" PRIu32, chance(40) ? 1 : between(1, 4));
 }
 
-void random_case_vllm(random_case *c, uint64_t seed) { draw(c, seed, SIM_BACKEND_VLLM); }
-void random_case_sglang(random_case *c, uint64_t seed) { draw(c, seed, SIM_BACKEND_SGLANG); }
-void random_case_trtllm(random_case *c, uint64_t seed) { draw(c, seed, SIM_BACKEND_TRTLLM); }
+// Drawn last, like everything that came later.
+static void draw_admission(random_case *c) {
+    if (chance(25)) random_case_set(c, "engine.admission_passes=%" PRIu32, ONE_OF(1, 1, 2, 3, 5, 11, 40));
+}
+
+static void draw_one_rank(random_case *c, uint64_t seed, sim_backend backend) {
+    draw(c, seed, backend);
+    draw_admission(c);
+}
+void random_case_vllm(random_case *c, uint64_t seed) { draw_one_rank(c, seed, SIM_BACKEND_VLLM); }
+void random_case_sglang(random_case *c, uint64_t seed) { draw_one_rank(c, seed, SIM_BACKEND_SGLANG); }
+void random_case_trtllm(random_case *c, uint64_t seed) { draw_one_rank(c, seed, SIM_BACKEND_TRTLLM); }
 
 // Three of four with vLLM, which alone can make prompts wait.
 void random_case_dp(random_case *c, uint64_t seed) {
@@ -286,6 +295,7 @@ void random_case_dp(random_case *c, uint64_t seed) {
     random_case_set(c, "parallel.data=%" PRIu32, chance(10) ? 1 : between(2, 4));
     if (backend == SIM_BACKEND_VLLM && chance(70))
         random_case_set(c, "engine.prefill_schedule_interval=%" PRIu32, between(2, 6));
+    draw_admission(c);
 }
 
 uint32_t grid_choice(uint64_t *point, uint32_t n) {
