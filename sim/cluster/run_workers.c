@@ -54,23 +54,35 @@ static void free_arrivals(arrivals *all) {
     free(all->last);
 }
 
+static int64_t next_arrival(const sim_replica *replica, const arrivals *all) {
+    return replica->next_request == SIM_NO_REQUEST ? SIM_TIME_NEVER : all->time_ns[replica->next_request];
+}
+
+// The arrivals up to `until_ns`.
+static sim_status enqueue(sim_replica *replica, const arrivals *all, int64_t until_ns, sim_error *error) {
+    while (next_arrival(replica, all) <= until_ns && replica->next_request != SIM_NO_REQUEST) {
+        const uint32_t request = replica->next_request;
+        replica->next_request = all->next[request];
+        sim_status status = sim_cluster_enqueue(replica->cluster, all->place[request], request, error);
+        if (status) return status;
+    }
+    return SIM_OK;
+}
+
 // Up to limit_ns: events at that time still happen. May be called again with a later limit.
 static sim_status run_worker(sim_replica *replica, const arrivals *all, int64_t limit_ns, sim_error *error) {
-    sim_cluster *cluster = replica->cluster;
     const sim_observer *observer = replica->observer;
     for (;;) {
         sim_status status = SIM_OK;
-        uint32_t request = replica->next_request;
-        int64_t arrival_ns = request == SIM_NO_REQUEST ? SIM_TIME_NEVER : all->time_ns[request];
-        int64_t now_ns =
-            replica->is_busy ? replica->pass_end_ns : arrival_ns; // idle: nothing to do before the next arrival
+        int64_t now_ns = replica->is_busy ? replica->pass_end_ns
+                                          : next_arrival(replica, all); // idle: nothing to do before the next arrival
         if (now_ns > limit_ns || now_ns == SIM_TIME_NEVER) return SIM_OK;
-        if (replica->is_busy) status = sim_replica_complete_pass(replica, error);
-        for (; !status && arrival_ns <= now_ns;
-             arrival_ns = request == SIM_NO_REQUEST ? SIM_TIME_NEVER : all->time_ns[request]) {
-            status = sim_cluster_enqueue(cluster, all->place[request], request, error);
-            replica->next_request = request = all->next[request];
+        if (replica->is_busy) {
+            status = enqueue(replica, all, now_ns - 1, error); // they came while the pass was running
+            if (!status) status = sim_replica_complete_pass(replica, error);
         }
+        if (!status) status = enqueue(replica, all, now_ns, error);
+        const int64_t arrival_ns = next_arrival(replica, all);
         if (!status)
             status = sim_replica_run_steady(replica, &now_ns, arrival_ns < limit_ns ? arrival_ns : limit_ns, error);
         if (!status && !replica->is_busy) status = sim_replica_begin_pass(replica, now_ns, error);

@@ -38,8 +38,8 @@ static const sim_key engine_keys[] = {
     KEY(prefill_schedule_interval, .type = SIM_KEY_INT, .default_text = "1", .min = 1, .max = max_count,
         .unit = "passes", .help = "vllm with parallel.data > 1: prompts begin and go on only on every Nth pass"),
     KEY(admission_passes, .type = SIM_KEY_INT, .default_text = "0", .min = 0, .max = 1e6, .unit = "passes",
-        .help = "passes that a busy engine lets go by before its scheduler sees an arrival (request polling, "
-                "tokenising and hand-over)"),
+        .help = "decode passes that a busy engine lets go by before its scheduler sees an arrival (request polling, "
+                "tokenising and hand-over; like sglang's scheduler_recv_interval a pass with prompts ends the wait)"),
     KEY(preemption, .type = SIM_KEY_CHOICE, .default_text = "lifo", .choices = preemption_names,
         .help = "vllm: who gives up its blocks when the pool is full: the newest or the oldest running request"),
     KEY(on_unservable, .type = SIM_KEY_CHOICE, .default_text = "reject", .choices = unservable_names,

@@ -32,4 +32,8 @@ void sim_mailbox_drop_first(sim_mailbox *mailbox) {
     mailbox->n--;
 }
 
+void sim_mailbox_make_due(sim_mailbox *mailbox) {
+    for (size_t i = 0; i < mailbox->n; i++) mailbox->letters[(mailbox->first + i) % mailbox->capacity].due_pass = 0;
+}
+
 void sim_mailbox_clear(sim_mailbox *mailbox) { free(mailbox->letters); }

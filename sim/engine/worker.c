@@ -177,8 +177,15 @@ sim_status sim_worker_schedule(sim_worker *worker, int64_t now_ns, bool *is_star
 fpm_metrics *sim_worker_metrics(sim_worker *worker) { return worker->metrics; }
 bool sim_worker_has_queue_overflow(const sim_worker *worker) { return worker->has_queue_overflow; }
 
+static bool has_prompts(const sim_worker *worker) {
+    for (uint32_t i = 0; i < worker->parts.n_ranks; i++)
+        if (worker->metrics[i].scheduled.num_prefill_requests > 0) return true;
+    return false;
+}
+
 sim_status sim_worker_complete(sim_worker *worker, int64_t now_ns, sim_error *error) {
     worker->n_passes++;
+    if (has_prompts(worker)) sim_mailbox_make_due(&worker->mailbox);
     worker->is_pass_open = false;
     for (uint32_t i = 0; i < worker->parts.n_ranks; i++) {
         if (!worker->ranks[i].is_in_pass) continue;
@@ -194,7 +201,7 @@ sim_status sim_worker_run_steady(sim_worker *worker, int64_t until_ns, const sim
     sim_status status = empty_mailbox(worker, false, error);
     if (status) return status;
     const sim_letter *letter = sim_mailbox_first(&worker->mailbox);
-    const uint64_t most_passes = letter ? letter->due_pass - worker->n_passes : UINT64_MAX;
+    const uint64_t most_passes = letter ? letter->due_pass - worker->n_passes : UINT64_MAX; // none was due
     uint64_t n_before = steady->n_passes;
     status =
         sim_engine_run_steady(worker->ranks[0].engine, worker->metrics, until_ns, most_passes, pricer, steady, error);

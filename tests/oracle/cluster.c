@@ -122,6 +122,9 @@ static sim_status end_pass(oracle *o, oracle_worker *worker, sim_error *error) {
     }
     worker->is_busy = false;
     worker->n_passes++;
+    for (uint32_t r = 0; r < o->n_ranks; r++) // after a pass with prompts nobody waits any longer to be seen
+        for (uint32_t i = 0; i < worker->unseen.n && worker->metrics[r].scheduled.num_prefill_requests > 0; i++)
+            o->requests[worker->unseen.values[i]].seen_from_pass = 0;
     return SIM_OK;
 }
 
