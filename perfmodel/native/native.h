@@ -69,11 +69,19 @@ typedef struct fpm_quantisation {
 // Architecture
 // ---------------------------------------------------------------------------------------------------------------------
 
+// grouped: multi-head, grouped-query or multi-query. latent: MLA (DeepSeek-V2/V3, Kimi K2). sparse: MLA over the index_topk tokens that an
+// indexer picks (DeepSeek-V3.2, GLM-5).
+#define FPM_ATTENTION_LIST(X)           \
+    X(FPM_ATTENTION_GROUPED, "grouped") \
+    X(FPM_ATTENTION_LATENT, "latent")   \
+    X(FPM_ATTENTION_SPARSE, "sparse")
 typedef enum fpm_attention_kind {
-    FPM_ATTENTION_GROUPED, // multi-head, grouped-query or multi-query
-    FPM_ATTENTION_LATENT,  // MLA (DeepSeek-V2/V3, Kimi K2)
-    FPM_ATTENTION_SPARSE   // MLA over the index_topk tokens that an indexer picks (DeepSeek-V3.2, GLM-5)
+#define X(code, name) code,
+    FPM_ATTENTION_LIST(X)
+#undef X
+        FPM_ATTENTION_KINDS
 } fpm_attention_kind;
+const char *fpm_attention_kind_name(fpm_attention_kind kind);
 
 typedef struct fpm_architecture {
     char name[FPM_NAME_BYTES];
@@ -109,6 +117,11 @@ typedef struct fpm_architecture {
 
 // FPM_INVALID_CONFIG with the first rule that is broken.
 fpm_status fpm_architecture_check(const fpm_architecture *architecture, fpm_error *error);
+
+// Parameters of the main model (without multi-token-prediction layers), and those of them that one token meets (of the routed experts only
+// experts_per_token; embedding and LM head both).
+double fpm_architecture_parameters(const fpm_architecture *architecture);
+double fpm_architecture_active_parameters(const fpm_architecture *architecture);
 
 // ---------------------------------------------------------------------------------------------------------------------
 // System: one GPU and the node around it
@@ -221,10 +234,12 @@ typedef struct fpm_memory_options {
 } fpm_memory_options;
 
 // Bytes of KV cache that one token takes on one GPU (notes/blackbox-cases.md case 8): grouped layers x 2 x ceil(kv_heads / tensor) x head_dim x bytes;
-// latent: layers x (kv_rank + rope_dim) x bytes, not divided by tensor. Window layers count in full here.
+// latent: layers x (kv_rank + rope_dim) x bytes, not divided by tensor; sparse: besides, the indexer's key, index_dim fp8 numbers with a 4-byte scale per
+// 128. Window layers count in full here, linear layers not at all. Of the pipeline stages, the one with the most layers.
 double fpm_kv_bytes_per_token(const fpm_architecture *architecture, const fpm_layout *layout,
                               const fpm_quantisation *quantisation);
-// Bytes of weights on the GPU that holds the most.
+// Bytes of weights on the GPU that holds the most. Embedding, LM head, routers, norms and convolutions are 16-bit whatever the format; what cannot be cut by
+// heads (the low-rank projections of MLA, indexers, routers) is on every GPU.
 double fpm_weights_bytes(const fpm_architecture *architecture, const fpm_layout *layout,
                          const fpm_quantisation *quantisation);
 

@@ -12,7 +12,8 @@ static sim_status run(const sim_cli *cli, sim_error *error) {
     sim_status status = sim_cli_config(cli, cli->arguments[0], &config, error);
     if (status != SIM_OK) return status;
     status = sim_settings_read(config, &settings, error);
-    if (status == SIM_OK) sim_config_write(config, stdout); // main reports what standard output did not take
+    if (status == SIM_OK)
+        sim_settings_write(config, &settings, stdout); // main reports what standard output did not take
     sim_config_free(config);
     return status;
 }
@@ -21,10 +22,11 @@ const sim_command sim_cmd_check = {
     .name = "check",
     .synopsis = "CONFIG",
     .help = "validate a configuration and print it fully resolved",
-    .details = "Everything is printed, defaults included, with absolute paths, and runs as it is. CONFIG may be - for "
+    .details = "What was made of model and system stands in comments at the top. Everything is printed, defaults "
+               "included, with absolute paths, and runs as it is. CONFIG may be - for "
                "standard\n"
                "input. Status 2 and one line on standard error when something is wrong.\n",
-    .options = SIM_OPT_SET | SIM_OPT_SEED,
+    .options = SIM_OPT_SET | SIM_OPT_SEED | SIM_OPT_DATA,
     .min_arguments = 1,
     .max_arguments = 1,
     .run = run,

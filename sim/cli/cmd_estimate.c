@@ -126,12 +126,12 @@ const sim_command sim_cmd_estimate = {
     .help = "forward-pass time in ms of the iterations of an FPM log, or of one batch",
     .details =
         "One number a line and iteration, in its shortest exact form. Without a file, or with -, the log is read from\n"
-        "standard input; with any of --prefill-tokens ... --decode-kv-tokens one batch is priced instead. --state "
+        "standard input; --capacity-tokens without an estimator or a model means polynomial; with any of --prefill-tokens ... --decode-kv-tokens one batch is priced instead. --state "
         "FILE\n"
         "asks a saved model: corrections learned on top of the estimator, or, with --estimator regression, a "
         "regression,\n"
         "which answers `none` to what it has not seen enough of.\n",
-    .options = SIM_OPT_SET | SIM_OPT_ESTIMATE,
+    .options = SIM_OPT_SET | SIM_OPT_DATA | SIM_OPT_ESTIMATE,
     .min_arguments = 0,
     .max_arguments = 1,
     .run = run,

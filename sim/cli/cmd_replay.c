@@ -60,8 +60,8 @@ const sim_command sim_cmd_replay = {
     .synopsis = "CONFIG",
     .help = "run one experiment and print its summary",
     .details = "With -o DIR: summary.json and config.ini; --requests adds requests.csv, --fpm adds fpm.jsonl.\n",
-    .options = SIM_OPT_SET | SIM_OPT_OUTPUT | SIM_OPT_FORMAT | SIM_OPT_QUIET | SIM_OPT_PROGRESS | SIM_OPT_SEED |
-               SIM_OPT_RECORDS | SIM_OPT_JOBS,
+    .options = SIM_OPT_SET | SIM_OPT_DATA | SIM_OPT_OUTPUT | SIM_OPT_FORMAT | SIM_OPT_QUIET | SIM_OPT_PROGRESS |
+               SIM_OPT_SEED | SIM_OPT_RECORDS | SIM_OPT_JOBS,
     .min_arguments = 1,
     .max_arguments = 1,
     .run = run,

@@ -24,6 +24,7 @@ enum {
     SIM_OPT_RECORDS = 1 << 6,  // --requests, --fpm
     SIM_OPT_JOBS = 1 << 8,     // -j/--jobs N
     SIM_OPT_ACCURACY = 1 << 9, // --config, --group-by, --filter, --worst, --calibrate
+    SIM_OPT_DATA = 1 << 10,     // --data-dir DIR
     SIM_OPT_ESTIMATE = 1 << 7  // --estimator, --pricing, --capacity-tokens, --prefill-tokens, ...
 };
 
@@ -42,7 +43,8 @@ typedef struct sim_cli {
     uint64_t seed;
     bool wants_requests;
     bool wants_fpm;
-    const char *jobs; // NULL = 1
+    const char *jobs;     // NULL = 1
+    const char *data_dir; // NULL = none
     // estimate
     const char *estimator, *pricing, *capacity_tokens, *state;
     const char *prefill_tokens, *prefill_kv_tokens, *decode_requests, *decode_kv_tokens;
@@ -66,5 +68,7 @@ extern const sim_command sim_cmd_replay, sim_cmd_accuracy, sim_cmd_estimate, sim
 
 // The configuration a command works on: CONFIG (may be NULL: defaults only), then every --set, then --seed.
 sim_status sim_cli_config(const sim_cli *cli, const char *path, sim_config **config, sim_error *error);
+// --data-dir, which is short for data.dir.
+sim_status sim_cli_set_data_dir(const sim_cli *cli, sim_config *config, sim_error *error);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/engine/pricing.h"
+#include "sim/deployment/pricing.h"
 
 sim_status sim_cli_parse_count(const char *option, const char *text, int64_t min, int64_t max, int64_t *count,
                                sim_error *error) {
@@ -42,7 +42,13 @@ static sim_status set_short(sim_config *config, const char *option, const char *
 static sim_status apply_options(const sim_cli *cli, sim_config *config, sim_error *error) {
     sim_status status = SIM_OK;
     for (size_t i = 0; i < cli->n_sets && status == SIM_OK; i++) status = sim_config_set(config, cli->sets[i], error);
+    if (status == SIM_OK) status = sim_cli_set_data_dir(cli, config, error);
     if (status == SIM_OK) status = set_short(config, "--estimator", "estimator", cli->estimator, error);
+    // A capacity is what the polynomial needs and nobody else reads: without a model it says which estimator is meant.
+    const bool means_polynomial = cli->capacity_tokens && !sim_config_is_given(config, "perfmodel", "estimator") &&
+                                  !sim_config_is_given(config, "model", "name");
+    if (status == SIM_OK && means_polynomial)
+        status = set_short(config, "--capacity-tokens", "estimator", "polynomial", error);
     if (status == SIM_OK) status = set_short(config, "--pricing", "pricing", cli->pricing, error);
     return status;
 }
@@ -62,13 +68,22 @@ static sim_status estimator_from(const sim_cli *cli, const sim_config *config, f
             "estimate: the polynomial estimator needs --capacity-tokens N (KV tokens of one rank: blocks x "
             "block size)");
     }
-    return sim_pricing_new(estimator, config, &settings, (uint64_t)capacity_tokens, error);
+    sim_engine_config engine;
+    sim_parallel_config parallel;
+    sim_deployment deployment;
+    sim_config_fill(config, &sim_engine_keys, &engine);
+    sim_config_fill(config, &sim_parallel_keys, &parallel);
+    const sim_status status = sim_deployment_load(&deployment, config, &parallel, engine.backend, error);
+    if (status != SIM_OK) return status;
+    return sim_pricing_new(estimator, config, &settings, &deployment, (uint64_t)capacity_tokens, error);
 }
 
 static sim_status new_estimator(const sim_cli *cli, fpm_estimator **estimator, sim_error *error) {
-    static const sim_key_table *const tables[] = { &sim_pricing_keys }; // a log needs no other section
+    // What a price may depend on; a log needs no other section.
+    static const sim_key_table *const tables[] = { &sim_pricing_keys,  &sim_model_keys,  &sim_system_keys,
+                                                   &sim_parallel_keys, &sim_engine_keys, &sim_data_keys };
     sim_config *config;
-    sim_status status = sim_config_new(&config, tables, 1, error);
+    sim_status status = sim_config_new(&config, tables, sizeof tables / sizeof *tables, error);
     if (status != SIM_OK) return status;
     status = apply_options(cli, config, error);
     if (status == SIM_OK) status = estimator_from(cli, config, estimator, error);

@@ -34,6 +34,8 @@ static const option options[] = {
     { "format", '\0', SIM_OPT_FORMAT, IS_FORMAT, 0, "table|json", "form of the result on standard output" },
     { "seed", '\0', SIM_OPT_SEED, IS_SEED, 0, "N", "root seed, instead of load.seed" },
     { "jobs", 'j', SIM_OPT_JOBS, IS_TEXT, AT(jobs), "N", "threads (1); the results are the same with any number" },
+    { "data-dir", '\0', SIM_OPT_DATA, IS_TEXT, AT(data_dir), "DIR",
+      "where models, systems and operators are looked for first" },
     { "estimator", '\0', SIM_OPT_ESTIMATE, IS_TEXT, AT(estimator), "NAME", "short for --set perfmodel.estimator=NAME" },
     { "pricing", '\0', SIM_OPT_ESTIMATE, IS_TEXT, AT(pricing), "NAME", "short for --set perfmodel.pricing=NAME" },
     { "capacity-tokens", '\0', SIM_OPT_ESTIMATE, IS_TEXT, AT(capacity_tokens), "N",

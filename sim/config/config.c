@@ -31,7 +31,7 @@ static sim_status check_key(const sim_key_table *table, const sim_key *key, sim_
     scratch value;
     char problem[256] = "";
     const bool can_have_word = key->type != SIM_KEY_BOOL && key->type != SIM_KEY_TEXT && key->type != SIM_KEY_PATH &&
-                               key->type != SIM_KEY_CUSTOM;
+                               key->type != SIM_KEY_NAMED && key->type != SIM_KEY_CUSTOM;
     if (key->word && !can_have_word) {
         return sim_error_set(error, SIM_INTERNAL, NULL, 0, "%s.%s: this type has no word", table->section, key->name);
     }
@@ -202,7 +202,9 @@ sim_status sim_config_unknown(const sim_config *config, const char *section, con
 sim_status sim_config_store(const sim_key_place *place, const char *text, const sim_value_source *source,
                             sim_error *error) {
     const char *section = place->table->section, *name = place->key->name;
-    char *stored = place->key->type == SIM_KEY_PATH ? sim_path_absolute(source->beside, text) : strdup(text);
+    const bool is_path =
+        place->key->type == SIM_KEY_PATH || (place->key->type == SIM_KEY_NAMED && sim_path_shows(text));
+    char *stored = is_path ? sim_path_absolute(source->beside, text) : strdup(text);
     if (!stored) {
         return sim_error_set(error, SIM_IO, source->name, source->line, "%s.%s: the path cannot be made absolute: %s",
                              section, name, strerror(errno));

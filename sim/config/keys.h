@@ -12,6 +12,8 @@
 //   SIM_KEY_CHOICE    int        index into `choices`
 //   SIM_KEY_TEXT      const char *  owned by the sim_config; "" when empty
 //   SIM_KEY_PATH      const char *  absolute; owned by the sim_config; "" when empty
+//   SIM_KEY_NAMED     const char *  a name, or a path that shows as one (begins with / or . or ends in .ini or .json), absolute;
+//                               owned by the sim_config; "" when empty
 //   SIM_KEY_CUSTOM    anything   `parse` fills it, at most SIM_KEY_CUSTOM_BYTES
 #ifndef SIM_CONFIG_KEYS_H
 #define SIM_CONFIG_KEYS_H
@@ -29,6 +31,7 @@ typedef enum sim_key_type {
     SIM_KEY_CHOICE,
     SIM_KEY_TEXT,
     SIM_KEY_PATH,
+    SIM_KEY_NAMED,
     SIM_KEY_CUSTOM
 } sim_key_type;
 
@@ -39,7 +42,7 @@ typedef struct sim_key {
     const char *name;
     sim_key_type type;
     size_t offset;
-    const char *default_text; // "" only for TEXT, PATH or where `word` is ""
+    const char *default_text; // "" only for TEXT, PATH, NAMED or where `word` is ""
     double min, max;          // INT, REAL, MS: in the unit; DURATION: in nanoseconds; both inclusive; both 0: no bounds
     bool is_min_exclusive;    // the value must be above `min`
     const char *const *choices; // CHOICE: NULL-terminated

@@ -23,6 +23,15 @@ char *sim_path_beside(const char *from_file, const char *path) {
     return join(from_file, (size_t)(slash - from_file) + 1, path);
 }
 
+static bool ends_in(const char *text, const char *end) {
+    const size_t n = strlen(text), n_end = strlen(end);
+    return n > n_end && strcmp(text + n - n_end, end) == 0;
+}
+
+bool sim_path_shows(const char *text) {
+    return text[0] == '/' || text[0] == '.' || ends_in(text, ".ini") || ends_in(text, ".json");
+}
+
 // The absolute directory of `file`, without links.
 static char *directory_of(const char *file) {
     const char *slash = file ? strrchr(file, '/') : NULL;

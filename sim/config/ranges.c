@@ -114,6 +114,8 @@ const char *sim_key_type_name(sim_key_type type) {
         return "text";
     case SIM_KEY_PATH:
         return "path";
+    case SIM_KEY_NAMED:
+        return "name or path";
     case SIM_KEY_CUSTOM:
         return "custom";
     }

@@ -97,6 +97,7 @@ static void store_word(const sim_key *key, void *field) {
     case SIM_KEY_BOOL:
     case SIM_KEY_TEXT:
     case SIM_KEY_PATH:
+    case SIM_KEY_NAMED:
     case SIM_KEY_CUSTOM:
         return; // refused when the tables are joined
     }
@@ -122,6 +123,7 @@ bool sim_value_parse(const sim_key *key, const char *text, void *field, char *pr
         return parse_choice(key, text, field, problem);
     case SIM_KEY_TEXT:
     case SIM_KEY_PATH:
+    case SIM_KEY_NAMED:
         *(const char **)field = text;
         return true;
     case SIM_KEY_CUSTOM: {

@@ -39,7 +39,8 @@ typedef struct sim_engine_config { // section [engine]
 typedef struct sim_kv_cache_config { // section [kv_cache]
     int64_t block_size;
     bool prefix_caching;
-    int64_t num_blocks; // 0 = auto
+    int64_t num_blocks;     // 0 = auto
+    double memory_fraction; // what an automatic num_blocks may use of the GPU's memory
 } sim_kv_cache_config;
 
 extern const sim_key_table sim_engine_keys;
@@ -47,7 +48,7 @@ extern const sim_key_table sim_kv_cache_keys;
 extern const char *const sim_backend_names[];
 
 // Rules between keys: max_num_batched_tokens >= max_num_seqs (the fast path rests on it), a backend's keys only with it, budgets of sglang that let a prompt
-// through, num_blocks known. SIM_USAGE. Resolves an empty block_size.
+// through. SIM_USAGE. Resolves an empty block_size and memory_fraction; num_blocks = auto is the deployment's affair.
 sim_status sim_engine_check(const sim_config *config, const sim_engine_config *engine, sim_kv_cache_config *kv_cache,
                             sim_error *error);
 

@@ -32,7 +32,7 @@ static const sim_key engine_keys[] = {
                 "the default of "
                 "chunked_prefill_size"),
     KEY(max_model_len, .type = SIM_KEY_INT, .default_text = "0", .min = 0, .max = max_count, .unit = "tokens",
-        .help = "longest sequence, prompt and output; 0 = no limit"),
+        .help = "longest sequence, prompt and output; 0 = that of the model, no limit without one"),
     KEY(chunked_prefill, .type = SIM_KEY_BOOL, .default_text = "true",
         .help = "split prompts over passes; false (not with sglang): a prompt is computed in one pass or not at all"),
     KEY(prefill_schedule_interval, .type = SIM_KEY_INT, .default_text = "1", .min = 1, .max = max_count,
@@ -69,6 +69,11 @@ static const sim_key kv_cache_keys[] = {
         .help = "keep and reuse blocks of equal prefixes"),
     KEY(num_blocks, .type = SIM_KEY_INT, .default_text = "auto", .min = 1, .max = max_count, .word = "auto",
         .word_value = 0, .unit = "blocks", .help = "KV blocks per rank; auto needs [model] and [system]"),
+    KEY(memory_fraction, .type = SIM_KEY_REAL, .default_text = "", .max = 1, .is_min_exclusive = true, .word = "",
+        .word_value = 0,
+        .help = "num_blocks = auto: share of the GPU's memory an engine may use (trtllm: of what weights leave free); "
+                "empty = "
+                "0.9, sglang 0.88"),
 };
 #undef KEY
 
@@ -126,6 +131,7 @@ sim_status sim_engine_check(const sim_config *config, const sim_engine_config *e
         [SIM_BACKEND_VLLM] = 16, [SIM_BACKEND_SGLANG] = 1, [SIM_BACKEND_TRTLLM] = 32
     };
     if (kv_cache->block_size == 0) kv_cache->block_size = own_block_size[engine->backend];
+    if (kv_cache->memory_fraction == 0) kv_cache->memory_fraction = engine->backend == SIM_BACKEND_SGLANG ? 0.88 : 0.9;
     if (engine->max_num_batched_tokens < engine->max_num_seqs) {
         bool is_given = sim_config_is_given(config, "engine", "max_num_batched_tokens");
         return sim_config_contradiction(config, error, "engine", is_given ? "max_num_batched_tokens" : "max_num_seqs",
@@ -135,11 +141,5 @@ sim_status sim_engine_check(const sim_config *config, const sim_engine_config *e
     }
     sim_status status = check_foreign_keys(config, engine, error);
     if (!status && engine->backend == SIM_BACKEND_SGLANG) status = check_sglang(config, engine, kv_cache, error);
-    if (status) return status;
-    if (kv_cache->num_blocks == 0)
-        return sim_config_contradiction(
-            config, error, "kv_cache", "num_blocks",
-            "kv_cache.num_blocks = auto needs [model] and [system], which this version does "
-            "not have (give a number of blocks)");
-    return SIM_OK;
+    return status;
 }

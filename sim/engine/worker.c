@@ -23,17 +23,29 @@ struct sim_worker {
     bool has_deferred; // prompts were held back in the last round
 };
 
+#define RANKS(field, text)                                                                                        \
+    {                                                                                                             \
+        .name = #field, .type = SIM_KEY_INT, .offset = offsetof(sim_parallel_config, field), .default_text = "1", \
+        .min = 1, .max = 1024, .unit = "ranks", .help = text                                                      \
+    }
 static const sim_key parallel_keys[] = {
-    { .name = "data",
+    RANKS(tensor, "GPUs that cut each layer; a worker has tensor x pipeline x data GPUs"),
+    RANKS(pipeline, "stages the layers are divided into"),
+    RANKS(data, "attention data-parallel ranks in one worker; requests are routed to (worker, rank)"),
+    RANKS(expert, "MoE: groups the experts are divided among; tensor x data = moe_tensor x expert"),
+    { .name = "moe_tensor",
       .type = SIM_KEY_INT,
-      .offset = offsetof(sim_parallel_config, data),
-      .default_text = "1",
+      .offset = offsetof(sim_parallel_config, moe_tensor),
+      .default_text = "auto",
       .min = 1,
-      .max = 1024,
+      .max = 1048576,
+      .word = "auto",
+      .word_value = 0,
       .unit = "ranks",
-      .help = "attention data-parallel ranks in one worker, a GPU each; requests are routed to (worker, rank)" },
+      .help = "MoE: GPUs that cut each expert; auto = tensor x data / expert" },
 };
-const sim_key_table sim_parallel_keys = { "parallel", "how one worker is spread over GPUs", parallel_keys, 1 };
+const sim_key_table sim_parallel_keys = { "parallel", "how one worker is spread over GPUs", parallel_keys,
+                                          sizeof parallel_keys / sizeof *parallel_keys };
 
 static sim_status make_ranks(sim_worker *worker, sim_error *error) {
     const sim_worker_parts *parts = &worker->parts;

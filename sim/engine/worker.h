@@ -10,7 +10,10 @@
 typedef struct sim_worker sim_worker;
 
 typedef struct sim_parallel_config { // section [parallel]
-    int64_t data;                    // attention data-parallel ranks
+    int64_t tensor, pipeline;
+    int64_t data; // attention data-parallel ranks
+    int64_t expert;
+    int64_t moe_tensor; // 0 = auto
 } sim_parallel_config;
 extern const sim_key_table sim_parallel_keys;
 

@@ -55,6 +55,8 @@ static sim_status put_together(sim_run *run, sim_error *error) {
     sim_status status = sim_workload_new(&run->workload, run->config, &settings->workload, seed, error);
     if (status) return status;
     for (size_t i = 0; i < run->workload->n_warnings; i++) warn(run, run->workload->warnings[i]);
+    if (run->options->note && *settings->deployment.note)
+        run->options->note(run->options->context, settings->deployment.note);
     for (size_t i = 0; run->options->note && i < run->workload->n_notes; i++)
         run->options->note(run->options->context, run->workload->notes[i]);
     status = sim_load_new(&run->load, run->config, &settings->load, run->workload, error);
@@ -114,7 +116,7 @@ static sim_status write_summary(const sim_run *run, FILE *out, const char *path,
 }
 
 static sim_status write_config(const sim_run *run, FILE *out, const char *path, sim_error *error) {
-    if (sim_config_write(run->config, out)) return SIM_OK;
+    if (sim_settings_write(run->config, run->settings, out)) return SIM_OK;
     return sim_error_set(error, SIM_IO, path, 0, "the configuration could not be written");
 }
 
@@ -130,6 +132,11 @@ static sim_status write_outputs(sim_run *run, sim_error *error) {
     return status ? status : sim_output_dir_commit(run->dir, error);
 }
 
+static uint64_t count_gpus(const sim_settings *settings) {
+    const sim_parallel_config *parallel = &settings->parallel;
+    return (uint64_t)settings->cluster.replicas * (uint64_t)(parallel->tensor * parallel->pipeline * parallel->data);
+}
+
 static sim_status finish(sim_run *run, sim_status outcome, double started_ms, sim_error *error) {
     run->facts = (sim_run_facts){
         .workload = run->workload,
@@ -137,7 +144,7 @@ static sim_status finish(sim_run *run, sim_status outcome, double started_ms, si
         .counts = sim_collector_join(&run->collector),
         .cluster = run->cluster,
         .cluster_config = &run->settings->cluster,
-        .num_gpus = (uint64_t)(run->settings->cluster.replicas * run->settings->parallel.data),
+        .num_gpus = count_gpus(run->settings),
         .report = &run->settings->report,
         .sla = &run->settings->sla,
         .is_interrupted = is_stop(outcome),

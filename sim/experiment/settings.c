@@ -2,15 +2,16 @@
 #include "sim/experiment/settings.h"
 
 const sim_key_table *const sim_settings_tables[] = {
-    &sim_workload_keys, &sim_load_keys,    &sim_parallel_keys, &sim_engine_keys, &sim_kv_cache_keys,
-    &sim_pricing_keys,  &sim_cluster_keys, &sim_router_keys,   &sim_sla_keys,    &sim_report_keys,
+    &sim_workload_keys, &sim_load_keys,   &sim_data_keys,     &sim_model_keys,   &sim_system_keys,
+    &sim_parallel_keys, &sim_engine_keys, &sim_kv_cache_keys, &sim_pricing_keys, &sim_cluster_keys,
+    &sim_router_keys,   &sim_sla_keys,    &sim_report_keys,
 };
 const size_t sim_settings_n_tables = sizeof sim_settings_tables / sizeof *sim_settings_tables;
 
 sim_status sim_settings_estimator(const sim_config *config, const sim_settings *settings, fpm_estimator **estimator,
                                   sim_error *error) {
     uint64_t capacity_tokens = (uint64_t)settings->kv_cache.num_blocks * (uint64_t)settings->kv_cache.block_size;
-    return sim_pricing_new(estimator, config, &settings->pricing, capacity_tokens, error);
+    return sim_pricing_new(estimator, config, &settings->pricing, &settings->deployment, capacity_tokens, error);
 }
 
 sim_status sim_settings_cluster(const sim_settings *settings, const sim_workload *workload,
@@ -46,10 +47,19 @@ sim_status sim_settings_read(const sim_config *config, sim_settings *settings, s
     sim_status status = sim_workload_check(config, &settings->workload, error);
     if (!status) status = sim_load_check(config, &settings->load, settings->workload.source == SIM_SOURCE_TRACE, error);
     if (!status) status = sim_engine_check(config, &settings->engine, &settings->kv_cache, error);
+    if (!status)
+        status =
+            sim_deployment_load(&settings->deployment, config, &settings->parallel, settings->engine.backend, error);
+    if (!status)
+        status = sim_deployment_size(&settings->deployment, config, &settings->engine, &settings->kv_cache, error);
     if (!status) status = sim_sla_check(config, &settings->sla, error);
     if (status) return status;
     fpm_estimator *estimator; // its constructor knows the rules of [perfmodel]
     status = sim_settings_estimator(config, settings, &estimator, error);
     if (!status) fpm_estimator_free(estimator);
     return status;
+}
+
+bool sim_settings_write(const sim_config *config, const sim_settings *settings, FILE *out) {
+    return sim_deployment_write(&settings->deployment, &settings->kv_cache, out) && sim_config_write(config, out);
 }

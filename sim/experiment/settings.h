@@ -4,8 +4,7 @@
 #ifndef SIM_EXPERIMENT_SETTINGS_H
 #define SIM_EXPERIMENT_SETTINGS_H
 
-#include "sim/engine/pricing.h"
-#include "sim/engine/worker.h"
+#include "sim/deployment/pricing.h"
 #include "sim/report/summary.h"
 #include "sim/workload/load.h"
 
@@ -15,6 +14,7 @@ typedef struct sim_settings {
     sim_parallel_config parallel;
     sim_engine_config engine;
     sim_kv_cache_config kv_cache;
+    sim_deployment deployment;
     sim_pricing_config pricing;
     sim_cluster_config cluster;
     sim_router_config router;
@@ -26,7 +26,7 @@ typedef struct sim_settings {
 extern const sim_key_table *const sim_settings_tables[];
 extern const size_t sim_settings_n_tables;
 
-// Fill `settings` and check the rules between keys that need no input file. SIM_USAGE, placed where the key was given. Texts belong to `config`.
+// Fill `settings`, read what [model] and [system] name, and check the rules between keys that need no other input file. SIM_USAGE, placed where the key was given. Texts belong to `config`.
 sim_status sim_settings_read(const sim_config *config, sim_settings *settings, sim_error *error);
 
 // The estimator that [perfmodel] describes, for the KV capacity of [kv_cache].
@@ -37,5 +37,8 @@ sim_status sim_settings_estimator(const sim_config *config, const sim_settings *
 sim_status sim_settings_cluster(const sim_settings *settings, const sim_workload *workload,
                                 const fpm_estimator *estimator, const sim_observer *const *observers,
                                 uint32_t n_observers, sim_cluster **cluster, sim_error *error);
+
+// The configuration, fully resolved and runnable as it is, with what was made of model and system in comments at its head. False on a write error.
+bool sim_settings_write(const sim_config *config, const sim_settings *settings, FILE *out);
 
 #endif

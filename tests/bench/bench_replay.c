@@ -59,6 +59,7 @@ static double run_once(const bench_case *c, uint64_t *requests, uint64_t *iterat
     const sim_run_options options = { .n_threads = 1 };
     double started_s = cpu_s();
     if (sim_config_new(&config, sim_settings_tables, sim_settings_n_tables, &error)) fail(c->name, &error);
+    if (sim_config_set(config, "perfmodel.estimator=polynomial", &error)) fail(c->name, &error);
     if (c->path) {
         char set[512];
         snprintf(set, sizeof set, "workload.path=%s", c->path);

@@ -42,6 +42,7 @@ static void draw_value(sim_stream *dice, const sim_key *key, char *text, size_t 
         return;
     case SIM_KEY_TEXT:
     case SIM_KEY_PATH:
+    case SIM_KEY_NAMED:
         break;
     }
     const size_t length = sim_stream_integer(dice, 200);

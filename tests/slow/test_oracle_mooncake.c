@@ -14,6 +14,7 @@ static void expect_agreement(const char *const *sets, differential_census *censu
     random_case_set(&c, "workload.source=trace");
     random_case_set(&c, "workload.path=%s", trace);
     random_case_set(&c, "workload.limit=300");
+    random_case_set(&c, "perfmodel.estimator=polynomial");
     for (; *sets; sets++) random_case_set(&c, "%s", *sets);
     cr_expect(differential_agrees(&c, census));
 }

@@ -23,10 +23,11 @@ typedef struct replay {
     const sim_request_record *records;
 } replay;
 
-// `sets` ends with NULL.
+// `sets` ends with NULL. Passes have the prices of the polynomial unless it says otherwise.
 static inline void replay_run(replay *r, const char *const *sets) {
     *r = (replay){ .options = { .n_threads = 1 } };
     cr_assert_eq(sim_config_new(&r->config, sim_settings_tables, sim_settings_n_tables, &r->error), SIM_OK);
+    cr_assert_eq(sim_config_set(r->config, "perfmodel.estimator=polynomial", &r->error), SIM_OK);
     for (; *sets; sets++)
         cr_assert_eq(sim_config_set(r->config, *sets, &r->error), SIM_OK, "%s: %s", *sets, r->error.message);
     r->status = sim_settings_read(r->config, &r->settings, &r->error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "sim/engine/pricing.h"
+#include "sim/deployment/pricing.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -12,7 +12,7 @@ static sim_status build(const char *text, uint64_t capacity_tokens, fpm_estimato
     cr_assert_eq(status, SIM_OK, "%s", error->message);
     sim_pricing_config settings;
     sim_config_fill(config, &sim_pricing_keys, &settings);
-    status = sim_pricing_new(estimator, config, &settings, capacity_tokens, error);
+    status = sim_pricing_new(estimator, config, &settings, NULL, capacity_tokens, error);
     sim_config_free(config);
     return status;
 }
@@ -27,8 +27,8 @@ Test(pricing, the_keys_choose_the_estimator_and_the_price_of_a_mixed_pass) {
         { fixed, "pricing = serial\n", 30 },
         { fixed, "mixed_ms = 25\n", 25 },
         { fixed, "mixed_ms = 0\n", 0 },
-        { "", "", 4.209989e-7 * 100 * 100 + 1.518344e-2 * 100 + 16.50142 },
-        { "[perfmodel]\n", "pricing = serial\n", 4.209989e-7 * 100 * 100 + 1.518344e-2 * 100 + 16.50142 + 5.74 },
+        { "[perfmodel]\nestimator = polynomial\n", "", 4.209989e-7 * 100 * 100 + 1.518344e-2 * 100 + 16.50142 },
+        { "[perfmodel]\nestimator = polynomial\n", "pricing = serial\n", 4.209989e-7 * 100 * 100 + 1.518344e-2 * 100 + 16.50142 + 5.74 },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[200];
@@ -56,8 +56,8 @@ Test(pricing, contradictions_are_placed_at_their_key) {
     } cases[] = {
         { "[perfmodel]\nestimator = fixed\nprefill_ms = 20\n", 1, 2, "estimator = fixed needs perfmodel.decode_ms" },
         { "[perfmodel]\nestimator = fixed\n", 1, 2, "estimator = fixed needs perfmodel.prefill_ms" },
-        { "[perfmodel]\n\nmixed_ms = 0\n", 1, 3, "perfmodel.mixed_ms has no effect with estimator = polynomial" },
-        { "", 0, 0, "needs the KV capacity of a rank" },
+        { "[perfmodel]\nestimator = polynomial\nmixed_ms = 0\n", 1, 3, "perfmodel.mixed_ms has no effect with estimator = polynomial" },
+        { "[perfmodel]\nestimator = polynomial\n", 0, 2, "needs the KV capacity of a rank" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         fpm_estimator *estimator;

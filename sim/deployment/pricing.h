@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// [perfmodel]: which estimator prices a pass, and how it is built.
+#ifndef SIM_DEPLOYMENT_PRICING_H
+#define SIM_DEPLOYMENT_PRICING_H
+
+#include <stdint.h>
+
+#include "perfmodel/perfmodel.h"
+#include "sim/deployment/deployment.h"
+
+typedef enum sim_estimator_kind {
+    SIM_ESTIMATOR_NATIVE,
+    SIM_ESTIMATOR_TABLE,
+    SIM_ESTIMATOR_POLYNOMIAL,
+    SIM_ESTIMATOR_FIXED,
+    SIM_ESTIMATOR_REGRESSION,
+    SIM_ESTIMATOR_AUTO
+} sim_estimator_kind;
+
+typedef struct sim_pricing_config {
+    int estimator;     // sim_estimator_kind
+    int pricing;       // fpm_pricing
+    double prefill_ms; // < 0: not given
+    double decode_ms;  // < 0: not given
+    double mixed_ms;   // < 0: not given
+} sim_pricing_config;
+
+extern const sim_key_table sim_pricing_keys; // section [perfmodel]
+
+// The estimator that `settings` describe; `deployment` is what native prices (NULL: nothing), `capacity_tokens` are the KV tokens of one rank (polynomial
+// only). Contradictions are placed where `config` was given the key. SIM_USAGE: `native` without model or system, `fixed` without prefill_ms or decode_ms, a
+// time that has no effect, `polynomial` with a capacity of 0, an estimator that this build does not have.
+sim_status sim_pricing_new(fpm_estimator **estimator, const sim_config *config, const sim_pricing_config *settings,
+                           const sim_deployment *deployment, uint64_t capacity_tokens, sim_error *error);
+
+#endif
