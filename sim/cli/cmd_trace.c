@@ -163,6 +163,7 @@ static void tell(const sim_cli *cli, const sim_workload *workload) {
 static sim_status info(const sim_cli *cli, const sim_config *config, sim_error *error) {
     sim_workload_config settings;
     sim_config_fill(config, &sim_workload_keys, &settings);
+    sim_config_fill(config, &sim_csv_keys, &settings.csv);
     if (sim_config_is_given(config, "workload", "path"))
         return sim_config_contradiction(config, error, "workload", "path", "the trace is the argument FILE");
     if (sim_config_is_given(config, "workload", "source") && settings.source != SIM_SOURCE_TRACE)
@@ -187,7 +188,8 @@ static sim_status info(const sim_cli *cli, const sim_config *config, sim_error *
 
 static sim_status run(const sim_cli *cli, sim_error *error) {
     static const char *const names[] = { "info" };
-    static const sim_key_table *const tables[] = { &sim_workload_keys }; // a trace needs no other section
+    static const sim_key_table *const tables[] = { &sim_workload_keys,
+                                                   &sim_csv_keys }; // a trace needs no other section
     const char *name = cli->arguments[0];
     if (strcmp(name, names[0]) != 0) {
         const char *nearest = sim_nearest_name(name, names, 1);
@@ -197,7 +199,7 @@ static sim_status run(const sim_cli *cli, sim_error *error) {
     if (cli->n_arguments < 2)
         return sim_error_set(error, SIM_USAGE, NULL, 0, "trace info: a file is missing (- is standard input)");
     sim_config *config;
-    sim_status status = sim_config_new(&config, tables, 1, error);
+    sim_status status = sim_config_new(&config, tables, sizeof tables / sizeof *tables, error);
     if (status) return status;
     for (size_t i = 0; i < cli->n_sets && !status; i++) status = sim_config_set(config, cli->sets[i], error);
     if (!status) status = info(cli, config, error);
@@ -209,11 +211,11 @@ const sim_command sim_cmd_trace = {
     .name = "trace",
     .synopsis = "info FILE",
     .help = "describe a trace: rows, lengths, arrivals, shared prefixes",
-    .details =
-        "FILE is plain, gzip or zstd; - is standard input. --set takes every key of [workload], e.g. workload.format,\n"
-        "workload.time_unit, workload.block_size or workload.on_bad_record=skip. Endless cache hits are what a prefix "
-        "cache\n"
-        "that never forgets would serve, rows in file order.\n",
+    .details = "FILE is plain, gzip or zstd; - is standard input. --set takes every key of [workload] and [csv], e.g.\n"
+               "workload.format, workload.time_unit, workload.on_bad_record=skip, or csv.input_tokens=COLUMN. Endless "
+               "cache hits are what a prefix "
+               "cache\n"
+               "that never forgets would serve, rows in file order.\n",
     .options = SIM_OPT_SET | SIM_OPT_FORMAT | SIM_OPT_QUIET,
     .min_arguments = 1,
     .max_arguments = 2,

@@ -2,9 +2,9 @@
 #include "sim/experiment/settings.h"
 
 const sim_key_table *const sim_settings_tables[] = {
-    &sim_workload_keys, &sim_load_keys,   &sim_data_keys,     &sim_model_keys,   &sim_system_keys,
+    &sim_workload_keys, &sim_csv_keys,    &sim_load_keys,     &sim_data_keys,    &sim_model_keys, &sim_system_keys,
     &sim_parallel_keys, &sim_engine_keys, &sim_kv_cache_keys, &sim_pricing_keys, &sim_cluster_keys,
-    &sim_router_keys,   &sim_sla_keys,    &sim_report_keys,
+    &sim_router_keys,   &sim_sla_keys,    &sim_report_keys,   SIM_CALIBRATION_TABLE_LIST
 };
 const size_t sim_settings_n_tables = sizeof sim_settings_tables / sizeof *sim_settings_tables;
 
@@ -34,6 +34,7 @@ sim_status sim_settings_cluster(const sim_settings *settings, const sim_workload
 sim_status sim_settings_read(const sim_config *config, sim_settings *settings, sim_error *error) {
     *settings = (sim_settings){ .workload = { .source = 0 } };
     sim_config_fill(config, &sim_workload_keys, &settings->workload);
+    sim_config_fill(config, &sim_csv_keys, &settings->workload.csv);
     sim_config_fill(config, &sim_load_keys, &settings->load);
     sim_config_fill(config, &sim_parallel_keys, &settings->parallel);
     sim_config_fill(config, &sim_engine_keys, &settings->engine);
@@ -45,7 +46,8 @@ sim_status sim_settings_read(const sim_config *config, sim_settings *settings, s
     sim_config_fill(config, &sim_report_keys, &settings->report);
 
     sim_status status = sim_workload_check(config, &settings->workload, error);
-    if (!status) status = sim_load_check(config, &settings->load, settings->workload.source == SIM_SOURCE_TRACE, error);
+    if (!status)
+        status = sim_load_check(config, &settings->load, sim_workload_can_have_stamps(&settings->workload), error);
     if (!status) status = sim_engine_check(config, &settings->engine, &settings->kv_cache, error);
     if (!status)
         status =

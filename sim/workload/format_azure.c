@@ -6,20 +6,17 @@
 // warning. No hash ids, no sessions.
 #include <string.h>
 
-#include "sim/workload/csv_row.h"
-#include "sim/workload/timestamp.h"
-#include "sim/workload/trace_format.h"
+#include "sim/workload/csv_trace.h"
 
 enum { STAMP, INPUT, OUTPUT, N_COLUMNS };
 static const char *const column_names[N_COLUMNS] = { "TIMESTAMP", "ContextTokens", "GeneratedTokens" };
 
 typedef struct azure_state {
-    sim_csv_row row;
-    size_t n_fields;
+    sim_csv_trace trace;
     int column[N_COLUMNS];
 } azure_state;
 
-static void clear(void *state) { sim_csv_row_clear(&((azure_state *)state)->row); }
+static void clear(void *state) { sim_csv_row_clear(&((azure_state *)state)->trace.row); }
 
 static bool contains(const char *text, size_t n_bytes, const char *name) {
     size_t n = strlen(name);
@@ -35,19 +32,9 @@ static bool recognises(const char *text, size_t n_bytes) {
     return true;
 }
 
-static bool read_record(sim_trace_input *input, const fpm_line *line) {
-    azure_state *state = input->state;
-    if (line->has_nul) return sim_trace_refuse(input, SIM_DROP_SYNTAX, 0, "the line holds NUL bytes (damaged file?)");
-    const char *complaint = sim_csv_row_read(&state->row, line, input->lines, &input->failed, &input->error);
-    return complaint ? sim_trace_refuse(input, SIM_DROP_SYNTAX, 0, "%s", complaint) : true;
-}
-
 static bool read_header(sim_trace_input *input, const fpm_line *line) {
     azure_state *state = input->state;
-    if (line->n_bytes > 0 && memchr(line->text, '\r', line->n_bytes))
-        return sim_trace_refuse(input, SIM_DROP_SYNTAX, 0,
-                                "the lines end in CR alone (convert them to LF: tr '\\r' '\\n')");
-    if (!read_record(input, line)) return false;
+    if (!sim_csv_trace_read_header(input, &state->trace, line)) return false;
     const char *delimiter = memchr(line->text, ';', line->n_bytes) && !memchr(line->text, ',', line->n_bytes)
                                 ? "; columns are separated by commas, not by ';'"
                                 : "";
@@ -55,7 +42,7 @@ static bool read_header(sim_trace_input *input, const fpm_line *line) {
     for (int i = 0; i < N_COLUMNS; i++) {
         bool is_exact;
         int n_found;
-        state->column[i] = sim_csv_find_column(&state->row, column_names[i], &is_exact, &n_found);
+        state->column[i] = sim_csv_find_column(&state->trace.row, column_names[i], &is_exact, &n_found);
         if (n_found == 0)
             return sim_trace_refuse(
                 input, SIM_DROP_SYNTAX, 0,
@@ -66,7 +53,6 @@ static bool read_header(sim_trace_input *input, const fpm_line *line) {
                                     n_found, column_names[i]);
         all_exact &= is_exact;
     }
-    state->n_fields = state->row.n_fields;
     if (all_exact) return true;
     if (!sim_text_list_add(input->warnings,
                            "%s:%lld: the header is read as TIMESTAMP,ContextTokens,GeneratedTokens, though letter case "
@@ -76,29 +62,12 @@ static bool read_header(sim_trace_input *input, const fpm_line *line) {
     return !input->failed;
 }
 
-static bool read_count(sim_trace_input *input, int column, uint64_t *value) {
-    const azure_state *state = input->state;
-    const sim_csv_field *field = &state->row.fields[state->column[column]];
-    if (sim_csv_field_u64(field, value)) return true;
-    return sim_trace_refuse(input, SIM_DROP_BAD_LENGTH, 0, "%s is \"%.*s\" (a whole number is wanted)",
-                            column_names[column], field->n_bytes > 40 ? 40 : (int)field->n_bytes, field->text);
-}
-
 static bool read_row(sim_trace_input *input, const fpm_line *line, sim_trace_row *out) {
-    if (!read_record(input, line)) return false;
-    const azure_state *state = input->state;
-    if (state->row.n_fields != state->n_fields)
-        return sim_trace_refuse(input, SIM_DROP_FIELD_COUNT, 0, "the row has %zu fields, the header %zu",
-                                state->row.n_fields, state->n_fields);
-    const sim_csv_field *field = &state->row.fields[state->column[STAMP]];
-    sim_stamp stamp;
-    const char *complaint = field->n_bytes == 0 ? "the timestamp is missing"
-                                                : sim_stamp_parse(field->text, field->n_bytes, input->unit, &stamp);
-    if (complaint) return sim_trace_refuse(input, SIM_DROP_BAD_TIMESTAMP, 0, "%s", complaint);
-    out->has_stamp = true;
-    out->stamp_ns = stamp.ns;
-    out->stamp_is_fractional = stamp.is_fractional;
-    return read_count(input, INPUT, &out->input_tokens) && read_count(input, OUTPUT, &out->output_tokens);
+    azure_state *state = input->state;
+    sim_csv_trace *trace = &state->trace;
+    return sim_csv_trace_read_row(input, trace, line) && sim_csv_trace_stamp(input, trace, state->column[STAMP], out) &&
+           sim_csv_trace_count(input, trace, state->column[INPUT], column_names[INPUT], &out->input_tokens) &&
+           sim_csv_trace_count(input, trace, state->column[OUTPUT], column_names[OUTPUT], &out->output_tokens);
 }
 
 const sim_trace_format sim_format_azure = {

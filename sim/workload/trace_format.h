@@ -40,6 +40,7 @@ typedef struct sim_trace_fault {
 
 typedef struct sim_trace_input {
     fpm_line_reader *lines;
+    const sim_workload_config *settings;
     sim_time_unit unit;
     sim_id_list ids; // the reading loop takes the ids of a bad row off again
     sim_text_list *warnings;
@@ -53,8 +54,8 @@ typedef struct sim_trace_format {
     const char *name;
     uint32_t block_size;         // tokens per hash id; 0: the format has none
     sim_block_rounding rounding; // SIM_ROUNDING_FORMAT where there are no ids
-    sim_time_unit unit;
-    const char *looks_like; // one line for error messages
+    sim_time_unit unit;          // SIM_UNIT_FORMAT: the user says it (csv.unit)
+    const char *looks_like;      // one line for error messages
     // Does this look like the first record of the format? Must not claim what another format claims.
     bool (*recognises)(const char *text, size_t n_bytes);
     size_t state_bytes; // zeroed before the first record
@@ -67,6 +68,7 @@ typedef struct sim_trace_format {
 
 extern const sim_trace_format sim_format_mooncake;
 extern const sim_trace_format sim_format_azure;
+extern const sim_trace_format sim_format_csv;
 
 // Fill input->fault and return false.
 bool sim_trace_refuse(sim_trace_input *input, sim_drop_reason reason, int64_t column, const char *format, ...)

@@ -14,6 +14,7 @@
 #include "sim/kernel/clock.h"
 #include "sim/workload/block_census.h"
 #include "sim/workload/contradiction.h"
+#include "sim/workload/csv_keys.h"
 #include "sim/workload/session_table.h"
 #include "sim/workload/trace_format.h"
 #include "sim/workload/trace_order.h"
@@ -22,15 +23,27 @@
 const char *const sim_drop_reason_names[SIM_DROP_REASONS] = { SIM_DROP_LIST(X) };
 #undef X
 
-static const sim_trace_format *const formats[] = { NULL /* auto */, &sim_format_mooncake, &sim_format_azure };
+static const sim_trace_format *const formats[] = { NULL /* auto */, &sim_format_mooncake, &sim_format_azure,
+                                                   &sim_format_csv };
 enum { N_FORMATS = sizeof formats / sizeof *formats };
-const char *const sim_trace_format_names[] = { "auto", "mooncake", "azure", NULL };
+const char *const sim_trace_format_names[] = { "auto", "mooncake", "azure", "csv", NULL };
 static_assert(sizeof sim_trace_format_names / sizeof *sim_trace_format_names == N_FORMATS + 1,
               "names and formats are one list");
 
 const char *sim_trace_format_looks(size_t index) {
     assert(index < N_FORMATS);
     return formats[index] ? formats[index]->looks_like : "whichever of these the first record shows";
+}
+
+bool sim_workload_is_csv(const sim_workload_config *settings) {
+    const sim_trace_format *format = formats[settings->format];
+    return settings->source == SIM_SOURCE_TRACE &&
+           (format == &sim_format_csv || (!format && sim_csv_is_given(&settings->csv)));
+}
+
+bool sim_workload_can_have_stamps(const sim_workload_config *settings) {
+    if (settings->source != SIM_SOURCE_TRACE) return false;
+    return !sim_workload_is_csv(settings) || (settings->csv.arrival && *settings->csv.arrival);
 }
 
 // First sizes of the arrays: large enough to be mappings of their own, which grow without copying and of which
@@ -100,7 +113,8 @@ static sim_status choose_format(reading *r, const sim_trace_format *format, sim_
                                  "%s traces have no hash ids (leave it empty)", format->name);
     r->format = format;
     r->wants_header = format->read_header != NULL;
-    r->input.unit = settings->time_unit == SIM_UNIT_FORMAT ? format->unit : (sim_time_unit)settings->time_unit;
+    const sim_time_unit own_unit = format->unit == SIM_UNIT_FORMAT ? sim_csv_time_unit(&settings->csv) : format->unit;
+    r->input.unit = settings->time_unit == SIM_UNIT_FORMAT ? own_unit : (sim_time_unit)settings->time_unit;
     r->input.state = calloc(1, format->state_bytes);
     if (!r->input.state || !reserve(r)) return no_memory(error);
     sim_workload *workload = r->workload;
@@ -140,7 +154,8 @@ static bool refuse_unknown_format(reading *r, const fpm_line *line) {
                                 "a JSON array (JSON Lines is expected: one object { ... } a line, no commas between)");
     return sim_trace_refuse(
         &r->input, SIM_DROP_SYNTAX, 0,
-        "the first record fits no known format (mooncake: %s; azure: %s; workload.format names one)",
+        "the first record fits no known format (mooncake: %s; azure: %s; workload.format names one, [csv] the columns "
+        "of any CSV)",
         sim_format_mooncake.looks_like, sim_format_azure.looks_like);
 }
 
@@ -393,7 +408,8 @@ static sim_status count_rows(reading *r, sim_error *error) {
 // Fractional stamps that span next to nothing are seconds read as something smaller (hard-inputs 06).
 static bool warn_of_unit(reading *r) {
     const sim_workload *workload = r->workload;
-    if (r->settings->time_unit != SIM_UNIT_FORMAT || r->n_fractional == 0 || workload->n_requests < 2) return true;
+    const bool is_said = r->settings->time_unit != SIM_UNIT_FORMAT || r->format->unit == SIM_UNIT_FORMAT;
+    if (is_said || r->n_fractional == 0 || workload->n_requests < 2) return true;
     if (workload->time_unit != SIM_UNIT_MS && workload->time_unit != SIM_UNIT_US) return true;
     int64_t span_ns = workload->requests[workload->n_requests - 1].stamp_ns - workload->requests[0].stamp_ns;
     int64_t per_ms = span_ns / SIM_NS_PER_MS > 0 ? (int64_t)workload->n_requests / (span_ns / SIM_NS_PER_MS) : 1;
@@ -447,7 +463,10 @@ static void give_texts(reading *r) {
 
 static sim_status read_trace(reading *r, sim_error *error) {
     const sim_trace_format *format = formats[r->settings->format];
+    const bool is_csv_by_keys = !format && sim_workload_is_csv(r->settings);
+    if (is_csv_by_keys) format = &sim_format_csv;
     sim_status status = format ? choose_format(r, format, error) : SIM_OK;
+    if (!status && is_csv_by_keys && !note_format(r)) status = no_memory(error);
     if (!status) status = read_all(r, error);
     return status ? status : finish(r, error);
 }
@@ -457,6 +476,7 @@ sim_status sim_workload_from_lines(sim_workload **out, fpm_line_reader *lines, c
     *out = NULL;
     reading r = { .config = config, .settings = settings, .name = fpm_line_reader_name(lines), .input.lines = lines };
     r.input.warnings = &r.warnings;
+    r.input.settings = settings;
     r.workload = calloc(1, sizeof *r.workload);
     if (!r.workload) return no_memory(error);
     r.workload->format_name = "";

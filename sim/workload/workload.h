@@ -45,6 +45,14 @@ typedef struct sim_distribution {
     double a, b;
 } sim_distribution;
 
+// Columns of a CSV trace by name, "" or NULL = not given.
+typedef struct sim_csv_config { // section [csv]
+    const char *arrival, *input_tokens, *output_tokens, *session, *priority, *cached_tokens;
+    int unit; // sim_csv_unit
+} sim_csv_config;
+// Seconds first: what is zero is what nobody asked to be otherwise.
+typedef enum sim_csv_unit { SIM_CSV_S, SIM_CSV_NS, SIM_CSV_US, SIM_CSV_MS, SIM_CSV_CALENDAR } sim_csv_unit;
+
 typedef struct sim_workload_config {
     int source;         // sim_source
     int format;         // index into sim_trace_format_names (0 = auto)
@@ -62,10 +70,12 @@ typedef struct sim_workload_config {
     int64_t prefix_groups;
     int64_t turns; // sessions: of each; the last one may have fewer
     int64_t think_time_ns;
+    sim_csv_config csv;
 } sim_workload_config;
 
 extern const sim_key_table sim_workload_keys;      // section [workload]
-extern const char *const sim_trace_format_names[]; // "auto", "mooncake", "azure", NULL
+extern const sim_key_table sim_csv_keys;           // section [csv]: sim_workload_config.csv
+extern const char *const sim_trace_format_names[]; // "auto", "mooncake", "azure", "csv", NULL
 // What a file of that format holds, in one line for people (`list formats`). `index` is one of sim_trace_format_names.
 const char *sim_trace_format_looks(size_t index);
 extern const char *const sim_block_rounding_names[]; // of sim_block_rounding, NULL-terminated
@@ -152,6 +162,11 @@ typedef struct sim_workload {
 // its value, not by being written down, so that a resolved configuration, which has every key, stays valid. `config`
 // places the error and may be NULL.
 sim_status sim_workload_check(const sim_config *config, const sim_workload_config *settings, sim_error *error);
+
+// A trace with format = csv, or with format = auto and columns named in [csv].
+bool sim_workload_is_csv(const sim_workload_config *settings);
+// Can its requests have arrival times of their own? Of other traces only reading tells; a CSV trace has them when csv.arrival names a column.
+bool sim_workload_can_have_stamps(const sim_workload_config *settings);
 
 // Read the trace or run the generator. SIM_USAGE: contradictions of the keys (placed by `config`, which may be NULL);
 // SIM_IO: a trace that cannot be read; SIM_BAD_DATA: a bad record (with on_bad_record = fail), no requests left.

@@ -2,6 +2,7 @@
 //
 // The keys of [workload], and which of them contradict each other.
 #include "sim/workload/contradiction.h"
+#include "sim/workload/csv_keys.h"
 #include "sim/workload/distribution.h"
 #include "sim/workload/workload.h"
 
@@ -175,7 +176,8 @@ sim_status sim_workload_check(const sim_config *config, const sim_workload_confi
                                           : "source = trace reads a trace");
     if (is_trace && !settings->path[0])
         return sim_contradiction(config, error, "workload", "source", "source = trace needs workload.path");
-    if (is_trace) return SIM_OK;
+    sim_status status = sim_csv_check(config, settings, error);
+    if (status || is_trace) return status;
     if (sim_distribution_reaches_below(&settings->input_tokens, 1))
         return sim_contradiction(config, error, "workload", "input_tokens", "a prompt has at least 1 token");
     if (settings->prefix_groups > 1 && settings->shared_prefix_tokens == 0)

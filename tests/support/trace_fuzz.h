@@ -90,6 +90,22 @@ static inline sim_workload *fuzz_read(const char *text, size_t n_bytes, const si
     return workload;
 }
 
+// A text under some settings, which fail on bad records, and what must hold.
+static inline void fuzz_text(const char *text, size_t n_bytes, sim_workload_config settings) {
+    sim_error strict_error, skip_error;
+    sim_workload *strict = fuzz_read(text, n_bytes, &settings, &strict_error);
+    if (strict) check_workload(strict, &settings);
+    if (strict) check_load(strict);
+    settings.on_bad_record = SIM_BAD_RECORD_SKIP;
+    sim_workload *skipping = fuzz_read(text, n_bytes, &settings, &skip_error);
+    if (skipping) check_workload(skipping, &settings);
+    // What is good as a whole is the same with and without skipping.
+    must(!strict || skipping);
+    if (strict) must(skipping->n_requests == strict->n_requests && skipping->n_ids == strict->n_ids);
+    sim_workload_free(strict);
+    sim_workload_free(skipping);
+}
+
 // The first two bytes choose the settings, the rest is the trace.
 static inline int fuzz_trace(const uint8_t *data, size_t n_bytes, int format) {
     if (n_bytes < 2) return 0;
@@ -99,19 +115,7 @@ static inline int fuzz_trace(const uint8_t *data, size_t n_bytes, int format) {
     settings.block_size = format == 1 ? (int64_t[]){ 0, 1, 16, 512 }[data[0] >> 5 & 3] : 0;
     settings.block_rounding = format == 1 ? data[1] % 3 : 0;
     settings.limit = data[1] >> 2 & 3;
-    sim_error strict_error, skip_error;
-    const char *text = (const char *)data + 2;
-    sim_workload *strict = fuzz_read(text, n_bytes - 2, &settings, &strict_error);
-    if (strict) check_workload(strict, &settings);
-    if (strict) check_load(strict);
-    settings.on_bad_record = SIM_BAD_RECORD_SKIP;
-    sim_workload *skipping = fuzz_read(text, n_bytes - 2, &settings, &skip_error);
-    if (skipping) check_workload(skipping, &settings);
-    // What is good as a whole is the same with and without skipping.
-    must(!strict || skipping);
-    if (strict) must(skipping->n_requests == strict->n_requests && skipping->n_ids == strict->n_ids);
-    sim_workload_free(strict);
-    sim_workload_free(skipping);
+    fuzz_text((const char *)data + 2, n_bytes - 2, settings);
     return 0;
 }
 

@@ -3,14 +3,15 @@
 
 #include "tests/support/workload_fixture.h"
 
-static const sim_key_table *const tables[] = { &sim_workload_keys, &sim_load_keys };
+static const sim_key_table *const tables[] = { &sim_workload_keys, &sim_csv_keys, &sim_load_keys };
 
 Test(workload, defaults_of_the_key_table_are_those_of_the_interface) {
     sim_config *config;
     sim_error error;
-    cr_assert_eq(sim_config_new(&config, tables, 2, &error), SIM_OK, "%s", error.message);
+    cr_assert_eq(sim_config_new(&config, tables, 3, &error), SIM_OK, "%s", error.message);
     sim_workload_config settings;
     sim_config_fill(config, &sim_workload_keys, &settings);
+    sim_config_fill(config, &sim_csv_keys, &settings.csv);
     cr_expect_eq(settings.source, SIM_SOURCE_SYNTHETIC);
     cr_expect_eq(settings.format, 0);
     cr_expect_str_eq(settings.path, "");
@@ -33,10 +34,11 @@ Test(workload, defaults_of_the_key_table_are_those_of_the_interface) {
 static void contradiction_of(const char *const *sets, char *place, size_t capacity) {
     sim_config *config;
     sim_error error = { 0 };
-    cr_assert_eq(sim_config_new(&config, tables, 2, &error), SIM_OK);
+    cr_assert_eq(sim_config_new(&config, tables, 3, &error), SIM_OK);
     for (; *sets; sets++) cr_assert_eq(sim_config_set(config, *sets, &error), SIM_OK, "%s: %s", *sets, error.message);
     sim_workload_config settings;
     sim_config_fill(config, &sim_workload_keys, &settings);
+    sim_config_fill(config, &sim_csv_keys, &settings.csv);
     error = (sim_error){ 0 };
     if (sim_workload_check(config, &settings, &error) != SIM_OK) cr_expect_eq(error.code, SIM_USAGE);
     snprintf(place, capacity, "%s", error.file);
