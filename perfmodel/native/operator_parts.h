@@ -10,13 +10,14 @@
 #include "perfmodel/native/operators.h"
 
 // enumerator, name, min, max, typical, help. A share of a peak ends in _frac. The order is that of fpm_curve.values.
-#define GEMM_PARAMETERS(X)                                                                         \
-    X(GEMM_FLOOR, "floor_us", 0.5, 100, 4, "launch and latency")                                   \
-    X(GEMM_COMPUTE, "compute_frac", 0.02, 1, 0.65, "of the peak FLOP/s that large shapes reach")   \
-    X(GEMM_MEMORY, "memory_frac", 0.02, 1, 0.7, "of the memory bandwidth that large shapes reach") \
-    X(GEMM_PAD_M, "pad_rows", 0, 4096, 32, "rows of the input lost to tiles")                      \
-    X(GEMM_PAD_N, "pad_columns", 0, 65536, 256, "columns of the weight lost to tiles")             \
-    X(GEMM_PAD_K, "pad_depth", 0, 65536, 128, "inner dimension lost to filling the pipeline")      \
+#define GEMM_PARAMETERS(X)                                                                            \
+    X(GEMM_FLOOR, "floor_us", 0.5, 100, 4, "launch and latency")                                      \
+    X(GEMM_COMPUTE, "compute_frac", 0.02, 1, 0.65, "of the peak FLOP/s that large shapes reach")      \
+    X(GEMM_MEMORY, "memory_frac", 0.02, 1, 0.7, "of the memory bandwidth that large shapes reach")    \
+    X(GEMM_PAD_M, "pad_rows", 0, 4096, 32, "rows of the input lost to tiles")                         \
+    X(GEMM_PAD_N, "pad_columns", 0, 65536, 256, "columns of the weight lost to tiles")                \
+    X(GEMM_PAD_K, "pad_depth", 0, 65536, 128, "inner dimension lost to filling the pipeline")         \
+    X(GEMM_DEPTH, "depth_ns", 0, 20, 0.5, "of one step along the inner dimension when tiles are few") \
     X(GEMM_SHARPNESS, "sharpness", 1, 12, 2, "of the norm that joins compute and memory")
 #define MOE_PARAMETERS(X)                                                                          \
     X(MOE_FLOOR, "floor_us", 0.5, 500, 25, "launch and latency of all kernels")                    \
