@@ -7,6 +7,7 @@ fpm_attention_form fpm_latent_prefill_form(const fpm_operators *operators, const
     const double width = shape->nope_dim + shape->rope_dim + shape->value_dim;
     const fpm_attention_work work = { .heads = shape->n_heads,
                                       .kv_heads = shape->n_heads,
+                                      .width = 128,
                                       .pair_flops = 2 * shape->n_heads * width,
                                       .kv_bytes =
                                           shape->n_heads * width * fpm_format_weight_bytes((int)shape->kv_cache),
@@ -18,6 +19,7 @@ fpm_attention_form fpm_latent_kernel_form(const fpm_operators *operators, const 
     const double latent = shape->kv_rank + shape->rope_dim;
     const fpm_attention_work work = { .heads = shape->n_heads,
                                       .kv_heads = 1,
+                                      .width = 128,
                                       .pair_flops = 2 * shape->n_heads * (latent + shape->kv_rank),
                                       .kv_bytes = latent * fpm_format_weight_bytes((int)shape->kv_cache),
                                       .token_bytes = 2 * shape->n_heads * (latent + shape->kv_rank) };
@@ -50,6 +52,7 @@ fpm_attention_form fpm_latent_decode_form(const fpm_operators *operators, const 
 static fpm_attention_work indexer_work(const fpm_indexer_shape *shape) {
     return (fpm_attention_work){ .heads = shape->heads,
                                  .kv_heads = 1,
+                                 .width = 128,
                                  .pair_flops = 2 * shape->heads * shape->dim,
                                  .kv_bytes = shape->dim * (1 + 4.0 / 128),
                                  .token_bytes = shape->heads * shape->dim };

@@ -32,7 +32,11 @@
     X(ATTENTION_MEMORY, "memory_frac", 0.005, 1, 0.7, "of the memory bandwidth that large batches reach")   \
     X(ATTENTION_PAD_HEADS, "pad_heads", 0, 256, 1, "query heads lost when few heads leave cores idle")      \
     X(ATTENTION_PAD_KV_HEADS, "pad_kv_heads", 0, 64, 0.2, "key heads lost when few heads leave cores idle") \
-    X(ATTENTION_PAD_TOKENS, "pad_tokens", 0, 4096, 64, "past tokens lost to tiles, of each new token")      \
+    X(ATTENTION_PAD_QUERIES, "pad_queries", 0, 1024, 16, "new tokens of each request lost to tiles")        \
+    X(ATTENTION_PAD_KEYS, "pad_keys", 0, 8192, 64, "keys lost to tiles, of each new token")                 \
+    X(ATTENTION_PAD_DIM, "pad_dim", 0, 512, 16, "width of a head lost to tiles")                            \
+    X(ATTENTION_WIDE, "wide_slower", 1, 16, 1, "time of heads of 256 over their share, against 128")        \
+    X(ATTENTION_KEY, "key_ps", 0, 1e5, 20, "of each key, however few the heads")                            \
     X(ATTENTION_REQUEST, "request_ns", 0, 100000, 50, "of each request")
 #define BMM_PARAMETERS(X)                                                        \
     X(BMM_FLOOR, "floor_us", 0.5, 100, 6, "launch and latency of both products") \
@@ -87,7 +91,7 @@ fpm_price fpm_priced(double floor_ms, double compute_ms, double memory_ms, doubl
 
 // What attention of one layer computes and moves, of one rank, by pair, token in the cache and token of the batch.
 typedef struct fpm_attention_work {
-    double heads, kv_heads;
+    double heads, kv_heads, width; // width: of one head
     double pair_flops, kv_bytes, token_bytes;
 } fpm_attention_work;
 fpm_attention_form fpm_attention_form_of(const fpm_operators *operators, fpm_family family, int format,

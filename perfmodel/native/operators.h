@@ -94,7 +94,7 @@ fpm_price fpm_memory_price(const fpm_operators *operators, double bytes);
 // Prefill: pairs = sum new x (past + new / 2), kv = sum (past + new), tokens = sum new. Decode: pairs = kv = sum of contexts, tokens = requests.
 typedef struct fpm_attention_form {
     double floor_ms;
-    double compute_pair_ms, compute_token_ms, compute_request_ms;
+    double compute_pair_ms, compute_kv_ms, compute_token_ms, compute_request_ms;
     double memory_kv_ms, memory_token_ms, memory_request_ms;
     double serial_token_ms;
     double bound_pair_ms, bound_kv_ms, bound_token_ms; // the bound: max(pair x pairs, kv x kv tokens + token x tokens)

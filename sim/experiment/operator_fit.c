@@ -135,6 +135,10 @@ static size_t gather(const sim_sample_set *set, size_t system, fpm_family family
     size_t n = 0;
     for (size_t i = 0; i < set->n; i++)
         if (is_of(&set->samples[i], system, family, format, backend)) samples[n++] = &set->samples[i];
+    return n;
+}
+
+static size_t thin_out(const sim_operator_sample **samples, size_t n) {
     if (n <= MAX_SAMPLES) return n;
     for (size_t i = 0; i < MAX_SAMPLES; i++) samples[i] = samples[i * n / MAX_SAMPLES];
     return MAX_SAMPLES;
@@ -142,6 +146,7 @@ static size_t gather(const sim_sample_set *set, size_t system, fpm_family family
 
 static sim_status fit_curve(sim_operator_curves *curves, int backend, fpm_family family, int format,
                             const sim_operator_sample **samples, size_t n, sim_error *error) {
+    n = thin_out(samples, n);
     problem on = { .samples = samples,
                    .n = n,
                    .operators = &curves->operators[backend],
