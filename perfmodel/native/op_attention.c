@@ -27,7 +27,8 @@ fpm_attention_form fpm_attention_form_of(const fpm_operators *operators, fpm_fam
     const double heads = (work->heads + curve[ATTENTION_PAD_HEADS]) / work->heads;
     const double kv_heads = (work->kv_heads + curve[ATTENTION_PAD_KV_HEADS]) / work->kv_heads;
     const double width = (work->width + curve[ATTENTION_PAD_DIM]) / work->width;
-    const double wide = work->width > 128 ? pow(curve[ATTENTION_WIDE], log2(work->width / 128)) : 1;
+    const double crowded = work->heads > 32 * work->kv_heads ? curve[ATTENTION_CROWDED] : 1;
+    const double wide = crowded * (work->width > 128 ? pow(curve[ATTENTION_WIDE], log2(work->width / 128)) : 1);
     const double pair_ms = work->pair_flops * flop_ms;
     const double padded_pair_ms = pair_ms * heads * width * wide / curve[ATTENTION_COMPUTE];
     const double kv_ms = work->kv_bytes * byte_ms, token_ms = work->token_bytes * byte_ms;

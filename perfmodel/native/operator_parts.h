@@ -36,6 +36,7 @@
     X(ATTENTION_PAD_KEYS, "pad_keys", 0, 8192, 64, "keys lost to tiles, of each new token")                 \
     X(ATTENTION_PAD_DIM, "pad_dim", 0, 512, 16, "width of a head lost to tiles")                            \
     X(ATTENTION_WIDE, "wide_slower", 1, 16, 1, "time of heads of 256 over their share, against 128")        \
+    X(ATTENTION_CROWDED, "crowded_slower", 1, 16, 1, "time with more than 32 query heads for a key head") \
     X(ATTENTION_KEY, "key_ps", 0, 1e5, 20, "of each key, however few the heads")                            \
     X(ATTENTION_REQUEST, "request_ns", 0, 100000, 50, "of each request")
 #define BMM_PARAMETERS(X)                                                        \
