@@ -19,12 +19,15 @@
     X(GEMM_PAD_K, "pad_depth", 0, 65536, 128, "inner dimension lost to filling the pipeline")         \
     X(GEMM_DEPTH, "depth_ns", 0, 20, 0.5, "of one step along the inner dimension when tiles are few") \
     X(GEMM_SHARPNESS, "sharpness", 1, 12, 2, "of the norm that joins compute and memory")
-#define MOE_PARAMETERS(X)                                                                          \
-    X(MOE_FLOOR, "floor_us", 0.5, 500, 25, "launch and latency of all kernels")                    \
-    X(MOE_COMPUTE, "compute_frac", 0.01, 1, 0.4, "of the peak FLOP/s that large shapes reach")     \
-    X(MOE_MEMORY, "memory_frac", 0.01, 1, 0.55, "of the memory bandwidth that large shapes reach") \
-    X(MOE_PAD_TOKENS, "pad_tokens", 0, 512, 32, "tokens of an expert lost to tiles")               \
-    X(MOE_PAD_WIDTH, "pad_width", 0, 8192, 128, "columns of an expert lost to tiles")              \
+#define MOE_PARAMETERS(X)                                                                                              \
+    X(MOE_FLOOR, "floor_us", 0.5, 500, 25, "launch and latency of all kernels")                                        \
+    X(MOE_COMPUTE, "compute_frac", 0.01, 1, 0.4, "of the peak FLOP/s that large shapes reach")                         \
+    X(MOE_MEMORY, "memory_frac", 0.01, 1, 0.55, "of the memory bandwidth that large shapes reach")                     \
+    X(MOE_PAD_TOKENS, "pad_tokens", 0, 512, 32, "tokens of an expert lost to tiles")                                   \
+    X(MOE_PAD_WIDTH, "pad_width", 0, 8192, 128, "columns of an expert lost to tiles")                                  \
+    X(MOE_PASSES, "token_passes", 0, 50, 2, "times that every token of the batch is moved, sorted and summed up")      \
+    X(MOE_PAIR_PASSES, "pair_passes", 0, 50, 1, "times that every token is moved for each of its experts on the rank") \
+    X(MOE_DEPTH, "depth_ns", 0, 50, 1, "of one step along the inner dimensions when tiles are few")                    \
     X(MOE_SHARPNESS, "sharpness", 1, 12, 2, "of the norm that joins compute and memory")
 #define ATTENTION_PARAMETERS(X)                                                                             \
     X(ATTENTION_FLOOR, "floor_us", 0.5, 500, 6, "launch and latency")                                       \
@@ -36,7 +39,7 @@
     X(ATTENTION_PAD_KEYS, "pad_keys", 0, 8192, 64, "keys lost to tiles, of each new token")                 \
     X(ATTENTION_PAD_DIM, "pad_dim", 0, 512, 16, "width of a head lost to tiles")                            \
     X(ATTENTION_WIDE, "wide_slower", 1, 16, 1, "time of heads of 256 over their share, against 128")        \
-    X(ATTENTION_CROWDED, "crowded_slower", 1, 16, 1, "time with more than 32 query heads for a key head") \
+    X(ATTENTION_CROWDED, "crowded_slower", 1, 16, 1, "time with more than 32 query heads for a key head")   \
     X(ATTENTION_KEY, "key_ps", 0, 1e5, 20, "of each key, however few the heads")                            \
     X(ATTENTION_REQUEST, "request_ns", 0, 100000, 50, "of each request")
 #define BMM_PARAMETERS(X)                                                        \

@@ -109,6 +109,9 @@ static bool read_moe(const record *row, sim_operator_sample *sample) {
                               .experts_per_token = row->number[MOE_TOPK],
                               .tensor = row->number[MOE_TP],
                               .expert = row->number[MOE_EP] };
+    // Nemotron's experts, whose kernels do not always say so, have no gate.
+    shape->is_ungated = strstr(row->text[KERNEL], "nongated") != NULL || shape->experts_per_token == 22 ||
+                        (shape->hidden == 2688 && shape->intermediate == 1856);
     if (strncmp(row->text[MOE_DISTRIBUTION], "power_law_", 10) == 0)
         shape->skew = strtod(row->text[MOE_DISTRIBUTION] + 10, NULL);
     shape->imbalance = fpm_moe_imbalance(shape);
