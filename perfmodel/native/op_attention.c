@@ -4,8 +4,8 @@
 #include "perfmodel/native/operator_parts.h"
 
 fpm_price fpm_attention_price(const fpm_attention_form *form, const fpm_attention_sums *sums) {
-    const double compute_ms = form->compute_pair_ms * sums->pairs + form->compute_token_ms * sums->tokens +
-                              form->compute_request_ms * sums->requests;
+    const double compute_ms = form->compute_pair_ms * sums->pairs + form->compute_kv_ms * sums->kv_tokens +
+                              form->compute_token_ms * sums->tokens + form->compute_request_ms * sums->requests;
     const double memory_ms = form->memory_kv_ms * sums->kv_tokens + form->memory_token_ms * sums->tokens +
                              form->memory_request_ms * sums->requests;
     const double floor_ms = form->floor_ms + form->serial_token_ms * sums->tokens;
@@ -19,22 +19,28 @@ fpm_price fpm_attention_price(const fpm_attention_form *form, const fpm_attentio
                         .bound = bound };
 }
 
+// (new + pad queries) x (keys + pad keys) of every request, multiplied out into batch sums.
 fpm_attention_form fpm_attention_form_of(const fpm_operators *operators, fpm_family family, int format,
                                          const fpm_attention_work *work) {
     const double *curve = fpm_curve_of(operators, family, format);
     const double flop_ms = fpm_flop_ms(operators, format), byte_ms = fpm_byte_ms(operators);
     const double heads = (work->heads + curve[ATTENTION_PAD_HEADS]) / work->heads;
     const double kv_heads = (work->kv_heads + curve[ATTENTION_PAD_KV_HEADS]) / work->kv_heads;
+    const double width = (work->width + curve[ATTENTION_PAD_DIM]) / work->width;
+    const double crowded = work->heads > 32 * work->kv_heads ? curve[ATTENTION_CROWDED] : 1;
+    const double wide = crowded * (work->width > 128 ? pow(curve[ATTENTION_WIDE], log2(work->width / 128)) : 1);
     const double pair_ms = work->pair_flops * flop_ms;
-    const double padded_pair_ms = pair_ms * heads / curve[ATTENTION_COMPUTE];
+    const double padded_pair_ms = pair_ms * heads * width * wide / curve[ATTENTION_COMPUTE];
     const double kv_ms = work->kv_bytes * byte_ms, token_ms = work->token_bytes * byte_ms;
-    const double request_ms = 1e-6 * curve[ATTENTION_REQUEST];
+    const double pad_queries = curve[ATTENTION_PAD_QUERIES], pad_keys = curve[ATTENTION_PAD_KEYS];
+    const double key_ms = 1e-9 * curve[ATTENTION_KEY], request_ms = 1e-6 * curve[ATTENTION_REQUEST];
     return (fpm_attention_form){ .floor_ms = 1e-3 * curve[ATTENTION_FLOOR],
                                  .compute_pair_ms = padded_pair_ms,
-                                 .compute_token_ms = padded_pair_ms * curve[ATTENTION_PAD_TOKENS],
-                                 .compute_request_ms = request_ms,
-                                 .memory_kv_ms = kv_ms * kv_heads / curve[ATTENTION_MEMORY],
-                                 .memory_token_ms = token_ms / curve[ATTENTION_MEMORY],
+                                 .compute_kv_ms = padded_pair_ms * pad_queries + key_ms,
+                                 .compute_token_ms = padded_pair_ms * pad_keys,
+                                 .compute_request_ms = padded_pair_ms * pad_queries * pad_keys + request_ms,
+                                 .memory_kv_ms = kv_ms * kv_heads * wide / curve[ATTENTION_MEMORY],
+                                 .memory_token_ms = token_ms * wide / curve[ATTENTION_MEMORY],
                                  .memory_request_ms = request_ms,
                                  .bound_pair_ms = pair_ms,
                                  .bound_kv_ms = kv_ms,
@@ -50,6 +56,7 @@ static fpm_attention_work grouped_work(const fpm_attention_shape *shape) {
     // A token reads its query and writes its output in 16 bits.
     return (fpm_attention_work){ .heads = shape->n_heads,
                                  .kv_heads = shape->n_kv_heads,
+                                 .width = shape->head_dim,
                                  .pair_flops = 4 * shape->n_heads * shape->head_dim,
                                  .kv_bytes = 2 * shape->n_kv_heads * shape->head_dim *
                                              fpm_format_weight_bytes((int)shape->kv_cache),

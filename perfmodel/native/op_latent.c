@@ -7,6 +7,7 @@ fpm_attention_form fpm_latent_prefill_form(const fpm_operators *operators, const
     const double width = shape->nope_dim + shape->rope_dim + shape->value_dim;
     const fpm_attention_work work = { .heads = shape->n_heads,
                                       .kv_heads = shape->n_heads,
+                                      .width = 128,
                                       .pair_flops = 2 * shape->n_heads * width,
                                       .kv_bytes =
                                           shape->n_heads * width * fpm_format_weight_bytes((int)shape->kv_cache),
@@ -14,29 +15,36 @@ fpm_attention_form fpm_latent_prefill_form(const fpm_operators *operators, const
     return fpm_attention_form_of(operators, FPM_FAMILY_LATENT_PREFILL, (int)shape->kv_cache, &work);
 }
 
-// The products into and out of the latent space: every head has a weight of its own, read once a pass. They run one after the other, so what they take
-// adds up.
-static void add_latent_products(const fpm_operators *operators, const fpm_latent_shape *shape,
-                                fpm_attention_form *form) {
+fpm_attention_form fpm_latent_kernel_form(const fpm_operators *operators, const fpm_latent_shape *shape) {
+    const double latent = shape->kv_rank + shape->rope_dim;
+    const fpm_attention_work work = { .heads = shape->n_heads,
+                                      .kv_heads = 1,
+                                      .width = 128,
+                                      .pair_flops = 2 * shape->n_heads * (latent + shape->kv_rank),
+                                      .kv_bytes = latent * fpm_format_weight_bytes((int)shape->kv_cache),
+                                      .token_bytes = 2 * shape->n_heads * (latent + shape->kv_rank) };
+    return fpm_attention_form_of(operators, FPM_FAMILY_LATENT_DECODE, (int)shape->kv_cache, &work);
+}
+
+// Every head has weights of its own, read once a pass. The products run one after the other and beside nothing else, so what they take adds up.
+fpm_attention_form fpm_latent_product_form(const fpm_operators *operators, const fpm_latent_shape *shape) {
     const int format = (int)FPM_BF16;
     const double *curve = fpm_curve_of(operators, FPM_FAMILY_LATENT_BMM, format);
     const double weights = shape->n_heads * shape->kv_rank * (shape->nope_dim + shape->value_dim);
     const double token_values = shape->n_heads * (2 * shape->kv_rank + shape->nope_dim + shape->value_dim);
     const double byte_ms = fpm_byte_ms(operators) / curve[BMM_MEMORY];
     const double compute_ms = 2 * weights * fpm_flop_ms(operators, format) / curve[BMM_COMPUTE];
-    form->floor_ms += 1e-3 * curve[BMM_FLOOR] + weights * fpm_format_weight_bytes(format) * byte_ms;
-    form->serial_token_ms += compute_ms + token_values * fpm_format_activation_bytes(format) * byte_ms;
+    return (fpm_attention_form){
+        .floor_ms = 2e-3 * curve[BMM_FLOOR] + weights * fpm_format_weight_bytes(format) * byte_ms,
+        .serial_token_ms = compute_ms + token_values * fpm_format_activation_bytes(format) * byte_ms,
+    };
 }
 
 fpm_attention_form fpm_latent_decode_form(const fpm_operators *operators, const fpm_latent_shape *shape) {
-    const double latent = shape->kv_rank + shape->rope_dim;
-    const fpm_attention_work work = { .heads = shape->n_heads,
-                                      .kv_heads = 1,
-                                      .pair_flops = 2 * shape->n_heads * (latent + shape->kv_rank),
-                                      .kv_bytes = latent * fpm_format_weight_bytes((int)shape->kv_cache),
-                                      .token_bytes = 2 * shape->n_heads * (latent + shape->kv_rank) };
-    fpm_attention_form form = fpm_attention_form_of(operators, FPM_FAMILY_LATENT_DECODE, (int)shape->kv_cache, &work);
-    add_latent_products(operators, shape, &form);
+    fpm_attention_form form = fpm_latent_kernel_form(operators, shape);
+    const fpm_attention_form products = fpm_latent_product_form(operators, shape);
+    form.floor_ms += products.floor_ms;
+    form.serial_token_ms += products.serial_token_ms;
     return form;
 }
 
@@ -44,6 +52,7 @@ fpm_attention_form fpm_latent_decode_form(const fpm_operators *operators, const 
 static fpm_attention_work indexer_work(const fpm_indexer_shape *shape) {
     return (fpm_attention_work){ .heads = shape->heads,
                                  .kv_heads = 1,
+                                 .width = 128,
                                  .pair_flops = 2 * shape->heads * shape->dim,
                                  .kv_bytes = shape->dim * (1 + 4.0 / 128),
                                  .token_bytes = shape->heads * shape->dim };

@@ -8,10 +8,18 @@ static double state_bytes(const fpm_linear_shape *shape) {
     return 4 * shape->value_heads * shape->key_dim * shape->value_dim;
 }
 
-// Queries, keys, values and the output pass through the convolution and the recurrence in 16 bits.
-static double token_bytes(const fpm_linear_shape *shape) {
-    const double channels = 2 * shape->key_heads * shape->key_dim + shape->value_heads * shape->value_dim;
-    return 2 * (2 * channels + channels + shape->value_heads * shape->value_dim);
+static double channels(const fpm_linear_shape *shape) {
+    return 2 * shape->key_heads * shape->key_dim + shape->value_heads * shape->value_dim;
+}
+
+// The convolution reads and writes every channel of a token in 16 bits, and takes its time before the recurrence.
+fpm_attention_form fpm_linear_convolution_form(const fpm_operators *operators, fpm_family family,
+                                               const fpm_linear_shape *shape) {
+    const double *curve = fpm_curve_of(operators, family, FPM_BF16);
+    const double token_ms = 2 * 2 * channels(shape) * fpm_byte_ms(operators);
+    return (fpm_attention_form){ .floor_ms = 1e-3 * curve[LINEAR_CONV_FLOOR],
+                                 .serial_token_ms = token_ms / curve[LINEAR_CONV_MEMORY],
+                                 .bound_token_ms = token_ms };
 }
 
 static fpm_attention_form linear_form(const fpm_operators *operators, fpm_family family, double token_flops,
@@ -19,14 +27,17 @@ static fpm_attention_form linear_form(const fpm_operators *operators, fpm_family
     const double *curve = fpm_curve_of(operators, family, FPM_BF16);
     const double flop_ms = fpm_flop_ms(operators, FPM_BF16), byte_ms = fpm_byte_ms(operators);
     const double heads = (shape->value_heads + curve[LINEAR_PAD_HEADS]) / shape->value_heads;
-    const double token_ms = token_bytes(shape) * byte_ms, state_ms = 2 * state_bytes(shape) * byte_ms;
+    const double token_ms = 2 * (channels(shape) + shape->value_heads * shape->value_dim) * byte_ms;
+    const double state_ms = 2 * state_bytes(shape) * byte_ms;
     const double request_ms = 1e-6 * curve[LINEAR_REQUEST];
-    return (fpm_attention_form){ .floor_ms = 1e-3 * curve[LINEAR_FLOOR],
+    const fpm_attention_form conv = fpm_linear_convolution_form(operators, family, shape);
+    return (fpm_attention_form){ .floor_ms = 1e-3 * curve[LINEAR_FLOOR] + conv.floor_ms,
                                  .compute_token_ms = token_flops * flop_ms * heads / curve[LINEAR_COMPUTE],
                                  .compute_request_ms = request_ms,
                                  .memory_token_ms = token_ms * heads / curve[LINEAR_MEMORY],
                                  .memory_request_ms = state_ms * heads / curve[LINEAR_MEMORY] + request_ms,
-                                 .bound_token_ms = token_ms };
+                                 .serial_token_ms = conv.serial_token_ms,
+                                 .bound_token_ms = token_ms + conv.bound_token_ms };
 }
 
 fpm_attention_form fpm_linear_prefill_form(const fpm_operators *operators, const fpm_linear_shape *shape) {

@@ -13,6 +13,32 @@
 
 #include "perfmodel/native/native.h"
 
+// enumerator, name
+#define FPM_FAMILY_LIST(X)                               \
+    X(FPM_FAMILY_GEMM, "gemm")                           \
+    X(FPM_FAMILY_MOE, "moe")                             \
+    X(FPM_FAMILY_ATTENTION_PREFILL, "attention_prefill") \
+    X(FPM_FAMILY_ATTENTION_DECODE, "attention_decode")   \
+    X(FPM_FAMILY_LATENT_PREFILL, "latent_prefill")       \
+    X(FPM_FAMILY_LATENT_DECODE, "latent_decode")         \
+    X(FPM_FAMILY_LATENT_BMM, "latent_bmm")               \
+    X(FPM_FAMILY_INDEXER_PREFILL, "indexer_prefill")     \
+    X(FPM_FAMILY_INDEXER_DECODE, "indexer_decode")       \
+    X(FPM_FAMILY_LINEAR_PREFILL, "linear_prefill")       \
+    X(FPM_FAMILY_LINEAR_DECODE, "linear_decode")         \
+    X(FPM_FAMILY_ALL_REDUCE, "all_reduce")               \
+    X(FPM_FAMILY_ALL_GATHER, "all_gather")               \
+    X(FPM_FAMILY_REDUCE_SCATTER, "reduce_scatter")       \
+    X(FPM_FAMILY_ALL_TO_ALL, "all_to_all")               \
+    X(FPM_FAMILY_MEMORY, "memory")
+typedef enum fpm_family {
+#define X(code, name) code,
+    FPM_FAMILY_LIST(X)
+#undef X
+        FPM_FAMILIES
+} fpm_family;
+const char *fpm_family_name(fpm_family family);
+
 // Which limit made the price.
 typedef enum fpm_bound { FPM_BOUND_COMPUTE, FPM_BOUND_MEMORY, FPM_BOUND_NETWORK, FPM_BOUND_LAUNCH } fpm_bound;
 const char *fpm_bound_name(fpm_bound bound);
@@ -67,7 +93,7 @@ fpm_price fpm_memory_price(const fpm_operators *operators, double bytes);
 // Prefill: pairs = sum new x (past + new / 2), kv = sum (past + new), tokens = sum new. Decode: pairs = kv = sum of contexts, tokens = requests.
 typedef struct fpm_attention_form {
     double floor_ms;
-    double compute_pair_ms, compute_token_ms, compute_request_ms;
+    double compute_pair_ms, compute_kv_ms, compute_token_ms, compute_request_ms;
     double memory_kv_ms, memory_token_ms, memory_request_ms;
     double serial_token_ms;
     double bound_pair_ms, bound_kv_ms, bound_token_ms; // the bound: max(pair x pairs, kv x kv tokens + token x tokens)
@@ -95,6 +121,9 @@ typedef struct fpm_latent_shape {
 } fpm_latent_shape;
 fpm_attention_form fpm_latent_prefill_form(const fpm_operators *operators, const fpm_latent_shape *shape);
 fpm_attention_form fpm_latent_decode_form(const fpm_operators *operators, const fpm_latent_shape *shape);
+// The two parts of the decode form, which adds them up: the attention kernel, and the products into and out of the latent space.
+fpm_attention_form fpm_latent_kernel_form(const fpm_operators *operators, const fpm_latent_shape *shape);
+fpm_attention_form fpm_latent_product_form(const fpm_operators *operators, const fpm_latent_shape *shape);
 
 // The indexer of sparse attention: scores every past token with index_heads heads of index_dim. The attention proper is latent, over at most topk tokens a query.
 typedef struct fpm_indexer_shape {
@@ -109,36 +138,13 @@ typedef struct fpm_linear_shape {
 } fpm_linear_shape;
 fpm_attention_form fpm_linear_prefill_form(const fpm_operators *operators, const fpm_linear_shape *shape);
 fpm_attention_form fpm_linear_decode_form(const fpm_operators *operators, const fpm_linear_shape *shape);
+// The part of either that the convolution takes.
+fpm_attention_form fpm_linear_convolution_form(const fpm_operators *operators, fpm_family family,
+                                               const fpm_linear_shape *shape);
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Curves
 // ---------------------------------------------------------------------------------------------------------------------
-
-// enumerator, name
-#define FPM_FAMILY_LIST(X)                               \
-    X(FPM_FAMILY_GEMM, "gemm")                           \
-    X(FPM_FAMILY_MOE, "moe")                             \
-    X(FPM_FAMILY_ATTENTION_PREFILL, "attention_prefill") \
-    X(FPM_FAMILY_ATTENTION_DECODE, "attention_decode")   \
-    X(FPM_FAMILY_LATENT_PREFILL, "latent_prefill")       \
-    X(FPM_FAMILY_LATENT_DECODE, "latent_decode")         \
-    X(FPM_FAMILY_LATENT_BMM, "latent_bmm")               \
-    X(FPM_FAMILY_INDEXER_PREFILL, "indexer_prefill")     \
-    X(FPM_FAMILY_INDEXER_DECODE, "indexer_decode")       \
-    X(FPM_FAMILY_LINEAR_PREFILL, "linear_prefill")       \
-    X(FPM_FAMILY_LINEAR_DECODE, "linear_decode")         \
-    X(FPM_FAMILY_ALL_REDUCE, "all_reduce")               \
-    X(FPM_FAMILY_ALL_GATHER, "all_gather")               \
-    X(FPM_FAMILY_REDUCE_SCATTER, "reduce_scatter")       \
-    X(FPM_FAMILY_ALL_TO_ALL, "all_to_all")               \
-    X(FPM_FAMILY_MEMORY, "memory")
-typedef enum fpm_family {
-#define X(code, name) code,
-    FPM_FAMILY_LIST(X)
-#undef X
-        FPM_FAMILIES
-} fpm_family;
-const char *fpm_family_name(fpm_family family);
 
 // Number formats as kernels know them: a precision, and whether the activations stay 16 bits wide. Attention: the precision of the KV cache, and
 // whether scores are computed in 16 bits all the same.

@@ -73,15 +73,18 @@ static sim_status estimator_from(const sim_cli *cli, const sim_config *config, f
     sim_deployment deployment;
     sim_config_fill(config, &sim_engine_keys, &engine);
     sim_config_fill(config, &sim_parallel_keys, &parallel);
-    const sim_status status = sim_deployment_load(&deployment, config, &parallel, engine.backend, error);
+    sim_status status = sim_deployment_load(&deployment, config, &parallel, engine.backend, error);
+    sim_native_prices prices;
+    if (status == SIM_OK && sim_pricing_is_native(&settings, &deployment))
+        status = sim_native_prices_load(&prices, config, settings.calibration, &deployment, error);
     if (status != SIM_OK) return status;
-    return sim_pricing_new(estimator, config, &settings, &deployment, (uint64_t)capacity_tokens, error);
+    return sim_pricing_new(estimator, config, &settings, &deployment, &prices, (uint64_t)capacity_tokens, error);
 }
 
 static sim_status new_estimator(const sim_cli *cli, fpm_estimator **estimator, sim_error *error) {
     // What a price may depend on; a log needs no other section.
     static const sim_key_table *const tables[] = { &sim_pricing_keys,  &sim_model_keys,  &sim_system_keys,
-                                                   &sim_parallel_keys, &sim_engine_keys, &sim_data_keys };
+                                                   &sim_parallel_keys, &sim_engine_keys, &sim_data_keys, SIM_CALIBRATION_TABLE_LIST };
     sim_config *config;
     sim_status status = sim_config_new(&config, tables, sizeof tables / sizeof *tables, error);
     if (status != SIM_OK) return status;

@@ -25,29 +25,44 @@ static const sim_key factor_keys[] = {
 #undef X
 };
 
-#define FACTORS(title, text) \
-    { "calibration." title, text, factor_keys, FPM_TERMS }
-static const sim_key_table common_table = { "calibration", "what prices are multiplied by and what is added to them",
-                                            common_keys, FPM_TERMS };
-static const sim_key_table generation_tables[FPM_GENERATIONS] = {
-#define X(code, name) FACTORS(name, "factors on [calibration] for GPUs of this generation"),
+// A backend has one thing more, which is no price.
+typedef struct backend_section {
+    fpm_calibration factors;
+    int64_t admission_passes;
+} backend_section;
+static const sim_key backend_keys[] = {
+#define X(code, key_name, value, text)                                                        \
+    { .name = key_name, .type = SIM_KEY_REAL, .offset = AT(code), .default_text = "1", RANGE, \
+      .help = "factor on calibration." key_name },
+    FPM_TERM_LIST(X)
+#undef X
+    { .name = "admission_passes",
+      .type = SIM_KEY_INT,
+      .offset = offsetof(backend_section, admission_passes),
+      .default_text = "0",
+      .min = 0,
+      .max = 1e6,
+      .unit = "passes",
+      .help = "engine.admission_passes = auto" },
+};
+_Static_assert(offsetof(backend_section, factors) == 0, "the factors come first, as in the sections without more");
+
+const sim_key_table sim_calibration_common_keys = {
+    "calibration", "what native prices are multiplied by and what is added to them", common_keys, FPM_TERMS
+};
+const sim_key_table sim_calibration_generation_keys[FPM_GENERATIONS] = {
+#define X(code, name) \
+    { "calibration." name, "factors on [calibration] for GPUs of this generation", factor_keys, FPM_TERMS },
     FPM_GENERATION_LIST(X)
 #undef X
 };
-static const sim_key_table backend_tables[FPM_BACKENDS] = {
-#define X(code, name) FACTORS(name, "factors on [calibration] under this backend"),
+const sim_key_table sim_calibration_backend_keys[FPM_BACKENDS] = {
+#define X(code, name) \
+    { "calibration." name, "factors on [calibration] under this backend", backend_keys, FPM_TERMS + 1 },
     FPM_BACKEND_LIST(X)
 #undef X
 };
-
-const sim_key_table *const sim_calibration_tables[SIM_CALIBRATION_TABLES] = { &common_table,
-#define X(code, name) &generation_tables[code],
-                                                                              FPM_GENERATION_LIST(X)
-#undef X
-#define X(code, name) &backend_tables[code],
-                                                                                  FPM_BACKEND_LIST(X)
-#undef X
-};
+const sim_key_table *const sim_calibration_tables[SIM_CALIBRATION_TABLES] = { SIM_CALIBRATION_TABLE_LIST };
 
 sim_calibration sim_calibration_default(void) {
     sim_calibration calibration = { .common = fpm_calibration_default() };
@@ -58,21 +73,35 @@ sim_calibration sim_calibration_default(void) {
     return calibration;
 }
 
-static fpm_calibration *set_of(sim_calibration *calibration, int table) {
-    if (table == 0) return &calibration->common;
-    if (table <= FPM_GENERATIONS) return &calibration->generations[table - 1];
-    return &calibration->backends[table - 1 - FPM_GENERATIONS];
+static int backend_of(int table) { return table - 1 - FPM_GENERATIONS; } // < 0: the table of something else
+
+static double *terms_of(sim_calibration *calibration, int table) {
+    if (table == 0) return calibration->common.terms;
+    if (backend_of(table) < 0) return calibration->generations[table - 1].terms;
+    return calibration->backends[backend_of(table)].terms;
 }
 
 void sim_calibration_override(sim_calibration *calibration, const sim_config *config) {
     for (int i = 0; i < SIM_CALIBRATION_TABLES; i++) {
         const sim_key_table *table = sim_calibration_tables[i];
-        fpm_calibration given;
+        backend_section given;
         sim_config_fill(config, table, &given);
         for (int t = 0; t < FPM_TERMS; t++)
             if (sim_config_is_given(config, table->section, table->keys[t].name))
-                set_of(calibration, i)->terms[t] = given.terms[t];
+                terms_of(calibration, i)[t] = given.factors.terms[t];
+        if (backend_of(i) >= 0 && sim_config_is_given(config, table->section, "admission_passes"))
+            calibration->admission_passes[backend_of(i)] = given.admission_passes;
     }
+}
+
+sim_status sim_calibration_load(sim_calibration *calibration, const char *path, sim_error *error) {
+    sim_config *config;
+    sim_status status = sim_config_new(&config, sim_calibration_tables, SIM_CALIBRATION_TABLES, error);
+    if (status) return status;
+    status = sim_config_load(config, path, error);
+    if (!status) sim_calibration_override(calibration, config);
+    sim_config_free(config);
+    return status;
 }
 
 fpm_calibration sim_calibration_terms(const sim_calibration *calibration, fpm_generation generation,
@@ -83,20 +112,25 @@ fpm_calibration sim_calibration_terms(const sim_calibration *calibration, fpm_ge
     return terms;
 }
 
+static bool write_section(const double *values, const double *usual, const sim_key_table *table, FILE *out) {
+    bool is_well = true, has_head = false;
+    for (int t = 0; t < FPM_TERMS; t++) {
+        if (values[t] == usual[t]) continue;
+        if (!has_head) is_well = fprintf(out, "\n[%s]\n", table->section) >= 0;
+        has_head = true;
+        is_well = fprintf(out, "%s = %.4g\n", table->keys[t].name, values[t]) >= 0 && is_well;
+    }
+    return is_well;
+}
+
 bool sim_calibration_write(const sim_calibration *calibration, FILE *out) {
-    const sim_calibration defaults = sim_calibration_default();
+    sim_calibration values = *calibration, usual = sim_calibration_default();
     bool is_well = true;
     for (int i = 0; i < SIM_CALIBRATION_TABLES; i++) {
         const sim_key_table *table = sim_calibration_tables[i];
-        const double *values = set_of((sim_calibration *)calibration, i)->terms;
-        const double *usual = set_of((sim_calibration *)&defaults, i)->terms;
-        bool has_head = false;
-        for (int t = 0; t < FPM_TERMS; t++) {
-            if (values[t] == usual[t]) continue;
-            if (!has_head) is_well = fprintf(out, "\n[%s]\n", table->section) >= 0 && is_well;
-            has_head = true;
-            is_well = fprintf(out, "%s = %.4g\n", table->keys[t].name, values[t]) >= 0 && is_well;
-        }
+        is_well = write_section(terms_of(&values, i), terms_of(&usual, i), table, out) && is_well;
+        const int64_t passes = backend_of(i) >= 0 ? values.admission_passes[backend_of(i)] : 0;
+        if (passes) is_well = fprintf(out, "admission_passes = %lld\n", (long long)passes) >= 0 && is_well;
     }
     return is_well;
 }

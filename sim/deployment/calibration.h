@@ -14,11 +14,20 @@ typedef struct sim_calibration {
     fpm_calibration common;
     fpm_calibration generations[FPM_GENERATIONS]; // factors
     fpm_calibration backends[FPM_BACKENDS];       // factors
+    int64_t admission_passes[FPM_BACKENDS];       // engine.admission_passes = auto
 } sim_calibration;
 
 // The tables of all these sections.
 enum { SIM_CALIBRATION_TABLES = 1 + FPM_GENERATIONS + FPM_BACKENDS };
 extern const sim_key_table *const sim_calibration_tables[SIM_CALIBRATION_TABLES];
+extern const sim_key_table sim_calibration_common_keys, sim_calibration_generation_keys[FPM_GENERATIONS], sim_calibration_backend_keys[FPM_BACKENDS];
+// The same as initialisers, for a list of tables.
+#define SIM_CALIBRATION_TABLE_LIST                                                                                     \
+    &sim_calibration_common_keys, &sim_calibration_generation_keys[FPM_AMPERE],                                        \
+        &sim_calibration_generation_keys[FPM_ADA], &sim_calibration_generation_keys[FPM_HOPPER],                       \
+        &sim_calibration_generation_keys[FPM_BLACKWELL], &sim_calibration_generation_keys[FPM_CDNA3],                  \
+        &sim_calibration_backend_keys[FPM_VLLM], &sim_calibration_backend_keys[FPM_SGLANG],                            \
+        &sim_calibration_backend_keys[FPM_TRTLLM]
 
 // Defaults of the tables.
 sim_calibration sim_calibration_default(void);
@@ -27,6 +36,8 @@ void sim_calibration_override(sim_calibration *calibration, const sim_config *co
 // The terms of one generation under one backend.
 fpm_calibration sim_calibration_terms(const sim_calibration *calibration, fpm_generation generation,
                                       fpm_backend backend);
+// A file of these sections alone, as sim_calibration_write makes them, over what `calibration` holds. SIM_USAGE.
+sim_status sim_calibration_load(sim_calibration *calibration, const char *path, sim_error *error);
 // As INI sections, values that stand at their default left out. False on a write error.
 bool sim_calibration_write(const sim_calibration *calibration, FILE *out);
 

@@ -221,6 +221,10 @@ sim_status sim_deployment_size(sim_deployment *d, const sim_config *config, sim_
     return status ? status : size_cache(d, config, engine, kv_cache, error);
 }
 
+fpm_deployment sim_deployment_native(const sim_deployment *d) {
+    return (fpm_deployment){ d->architecture, d->system, d->layout, d->quantisation, d->backend };
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Told
 // ---------------------------------------------------------------------------------------------------------------------

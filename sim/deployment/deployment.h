@@ -49,6 +49,9 @@ sim_status sim_deployment_load(sim_deployment *deployment, const sim_config *con
 sim_status sim_deployment_size(sim_deployment *deployment, const sim_config *config, sim_engine_config *engine,
                                sim_kv_cache_config *kv_cache, sim_error *error);
 
+// As the forward-pass library wants it; model and system are there.
+fpm_deployment sim_deployment_native(const sim_deployment *deployment);
+
 // Tell what was resolved, in comments of an INI file. Nothing without model and system. False on a write error.
 bool sim_deployment_write(const sim_deployment *deployment, const sim_kv_cache_config *kv_cache, FILE *out);
 

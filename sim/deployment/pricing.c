@@ -20,6 +20,8 @@ static const sim_key keys[] = {
     KEY(decode_ms, TIME_OF_A_PASS, .help = "fixed: a pass with decode work only"),
     KEY(mixed_ms, TIME_OF_A_PASS,
         .help = "fixed: a pass with both; empty = the larger one (fused) or the sum (serial)"),
+    KEY(calibration, .type = SIM_KEY_TEXT, .default_text = "default",
+        .help = "native: calibration, one of configs/calibrations, or none; [calibration] and its like come on top"),
 };
 const sim_key_table sim_pricing_keys = { "perfmodel", "what one forward pass costs", keys, sizeof keys / sizeof *keys };
 
@@ -72,20 +74,22 @@ static sim_status new_polynomial(fpm_estimator **estimator, const sim_config *co
     return from_fpm(fpm_estimator_new_polynomial(estimator, &options, &source), &source, error);
 }
 
-// The one place that makes native prices. Not in this build yet: fpm_estimator_new_native goes here, with the curves of deployment->operators.
-static sim_status make_native(fpm_estimator **estimator, const sim_config *config, const sim_pricing_config *settings,
-                              const sim_deployment *deployment, sim_error *error) {
-    (void)estimator;
-    (void)deployment;
-    return sim_config_contradiction(config, error, "perfmodel", "estimator",
-                                    "estimator = %s is not in this build (choose polynomial or fixed)",
-                                    estimator_names[settings->estimator]);
+static sim_status make_native(fpm_estimator **estimator, const sim_pricing_config *settings,
+                              const sim_deployment *deployment, const sim_native_prices *prices, sim_error *error) {
+    const fpm_deployment d = sim_deployment_native(deployment);
+    const fpm_calibration terms = sim_calibration_terms(&prices->calibration, d.system.generation, d.backend);
+    fpm_operators operators = prices->operators;
+    operators.system = &d.system;
+    fpm_error source = { .code = FPM_OK };
+    return from_fpm(
+        fpm_estimator_new_native(estimator, &d, &operators, &terms, (fpm_pricing)settings->pricing, &source), &source,
+        error);
 }
 
 static sim_status new_native(fpm_estimator **estimator, const sim_config *config, const sim_pricing_config *settings,
-                             const sim_deployment *deployment, sim_error *error) {
+                             const sim_deployment *deployment, const sim_native_prices *prices, sim_error *error) {
     const bool has_model = deployment && deployment->has_model, has_system = deployment && deployment->has_system;
-    if (has_model && has_system) return make_native(estimator, config, settings, deployment, error);
+    if (has_model && has_system) return make_native(estimator, settings, deployment, prices, error);
     return sim_config_contradiction(
         config, error, "perfmodel", "estimator",
         "estimator = %s needs %s%s%s (or choose estimator = polynomial, which needs neither)",
@@ -93,8 +97,14 @@ static sim_status new_native(fpm_estimator **estimator, const sim_config *config
         has_system ? "" : "system.name");
 }
 
+bool sim_pricing_is_native(const sim_pricing_config *settings, const sim_deployment *deployment) {
+    const bool is_native = settings->estimator == SIM_ESTIMATOR_NATIVE || settings->estimator == SIM_ESTIMATOR_AUTO;
+    return is_native && deployment->has_model && deployment->has_system;
+}
+
 sim_status sim_pricing_new(fpm_estimator **estimator, const sim_config *config, const sim_pricing_config *settings,
-                           const sim_deployment *deployment, uint64_t capacity_tokens, sim_error *error) {
+                           const sim_deployment *deployment, const sim_native_prices *prices, uint64_t capacity_tokens,
+                           sim_error *error) {
     *estimator = NULL;
     if (settings->estimator == SIM_ESTIMATOR_FIXED) return new_fixed(estimator, config, settings, error);
     const sim_status status = refuse_idle_times(config, settings, error);
@@ -102,7 +112,7 @@ sim_status sim_pricing_new(fpm_estimator **estimator, const sim_config *config, 
     switch ((sim_estimator_kind)settings->estimator) {
     case SIM_ESTIMATOR_NATIVE:
     case SIM_ESTIMATOR_AUTO:
-        return new_native(estimator, config, settings, deployment, error);
+        return new_native(estimator, config, settings, deployment, prices, error);
     case SIM_ESTIMATOR_POLYNOMIAL:
         return new_polynomial(estimator, config, settings, capacity_tokens, error);
     case SIM_ESTIMATOR_TABLE:

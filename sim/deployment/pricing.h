@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "perfmodel/perfmodel.h"
-#include "sim/deployment/deployment.h"
+#include "sim/deployment/native_prices.h"
 
 typedef enum sim_estimator_kind {
     SIM_ESTIMATOR_NATIVE,
@@ -24,14 +24,19 @@ typedef struct sim_pricing_config {
     double prefill_ms; // < 0: not given
     double decode_ms;  // < 0: not given
     double mixed_ms;   // < 0: not given
+    const char *calibration; // native: of configs/calibrations; "none" = uncalibrated
 } sim_pricing_config;
 
 extern const sim_key_table sim_pricing_keys; // section [perfmodel]
 
-// The estimator that `settings` describe; `deployment` is what native prices (NULL: nothing), `capacity_tokens` are the KV tokens of one rank (polynomial
+// Does it take native prices (sim_native_prices_load)?
+bool sim_pricing_is_native(const sim_pricing_config *settings, const sim_deployment *deployment);
+
+// The estimator that `settings` describe; `deployment` is what native prices, by `prices` (NULL: nothing), `capacity_tokens` are the KV tokens of one rank (polynomial
 // only). Contradictions are placed where `config` was given the key. SIM_USAGE: `native` without model or system, `fixed` without prefill_ms or decode_ms, a
 // time that has no effect, `polynomial` with a capacity of 0, an estimator that this build does not have.
 sim_status sim_pricing_new(fpm_estimator **estimator, const sim_config *config, const sim_pricing_config *settings,
-                           const sim_deployment *deployment, uint64_t capacity_tokens, sim_error *error);
+                           const sim_deployment *deployment, const sim_native_prices *prices, uint64_t capacity_tokens,
+                           sim_error *error);
 
 #endif

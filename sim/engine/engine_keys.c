@@ -37,9 +37,10 @@ static const sim_key engine_keys[] = {
         .help = "split prompts over passes; false (not with sglang): a prompt is computed in one pass or not at all"),
     KEY(prefill_schedule_interval, .type = SIM_KEY_INT, .default_text = "1", .min = 1, .max = max_count,
         .unit = "passes", .help = "vllm with parallel.data > 1: prompts begin and go on only on every Nth pass"),
-    KEY(admission_passes, .type = SIM_KEY_INT, .default_text = "0", .min = 0, .max = 1e6, .unit = "passes",
+    KEY(admission_passes, .type = SIM_KEY_INT, .default_text = "auto", .min = 0, .max = 1e6, .word = "auto",
+        .word_value = -1, .unit = "passes",
         .help = "decode passes that a busy engine lets go by before its scheduler sees an arrival (request polling, "
-                "tokenising and hand-over; like sglang's scheduler_recv_interval a pass with prompts ends the wait)"),
+                "tokenising and hand-over; like sglang's scheduler_recv_interval a pass with prompts ends the wait); auto: as calibrated with native prices, else 0"),
     KEY(preemption, .type = SIM_KEY_CHOICE, .default_text = "lifo", .choices = preemption_names,
         .help = "vllm: who gives up its blocks when the pool is full: the newest or the oldest running request"),
     KEY(on_unservable, .type = SIM_KEY_CHOICE, .default_text = "reject", .choices = unservable_names,

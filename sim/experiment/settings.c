@@ -11,7 +11,8 @@ const size_t sim_settings_n_tables = sizeof sim_settings_tables / sizeof *sim_se
 sim_status sim_settings_estimator(const sim_config *config, const sim_settings *settings, fpm_estimator **estimator,
                                   sim_error *error) {
     uint64_t capacity_tokens = (uint64_t)settings->kv_cache.num_blocks * (uint64_t)settings->kv_cache.block_size;
-    return sim_pricing_new(estimator, config, &settings->pricing, &settings->deployment, capacity_tokens, error);
+    return sim_pricing_new(estimator, config, &settings->pricing, &settings->deployment, &settings->prices, capacity_tokens,
+                           error);
 }
 
 sim_status sim_settings_cluster(const sim_settings *settings, const sim_workload *workload,
@@ -29,6 +30,19 @@ sim_status sim_settings_cluster(const sim_settings *settings, const sim_workload
         .n_observers = n_observers,
     };
     return sim_cluster_new(cluster, &parts, error);
+}
+
+// Native prices, and what their calibration says of the engine.
+static sim_status read_prices(const sim_config *config, sim_settings *settings, sim_error *error) {
+    const bool is_native = sim_pricing_is_native(&settings->pricing, &settings->deployment);
+    sim_status status = SIM_OK;
+    if (is_native)
+        status = sim_native_prices_load(&settings->prices, config, settings->pricing.calibration, &settings->deployment,
+                                        error);
+    if (status || settings->engine.admission_passes >= 0) return status;
+    settings->engine.admission_passes =
+        is_native ? settings->prices.calibration.admission_passes[settings->deployment.backend] : 0;
+    return SIM_OK;
 }
 
 sim_status sim_settings_read(const sim_config *config, sim_settings *settings, sim_error *error) {
@@ -54,6 +68,7 @@ sim_status sim_settings_read(const sim_config *config, sim_settings *settings, s
             sim_deployment_load(&settings->deployment, config, &settings->parallel, settings->engine.backend, error);
     if (!status)
         status = sim_deployment_size(&settings->deployment, config, &settings->engine, &settings->kv_cache, error);
+    if (!status) status = read_prices(config, settings, error);
     if (!status) status = sim_sla_check(config, &settings->sla, error);
     if (status) return status;
     fpm_estimator *estimator; // its constructor knows the rules of [perfmodel]

@@ -15,6 +15,7 @@ typedef struct sim_settings {
     sim_engine_config engine;
     sim_kv_cache_config kv_cache;
     sim_deployment deployment;
+    sim_native_prices prices; // where the estimator is native
     sim_pricing_config pricing;
     sim_cluster_config cluster;
     sim_router_config router;

@@ -12,7 +12,7 @@ static sim_status build(const char *text, uint64_t capacity_tokens, fpm_estimato
     cr_assert_eq(status, SIM_OK, "%s", error->message);
     sim_pricing_config settings;
     sim_config_fill(config, &sim_pricing_keys, &settings);
-    status = sim_pricing_new(estimator, config, &settings, NULL, capacity_tokens, error);
+    status = sim_pricing_new(estimator, config, &settings, NULL, NULL, capacity_tokens, error);
     sim_config_free(config);
     return status;
 }
