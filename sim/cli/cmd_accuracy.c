@@ -145,6 +145,8 @@ const sim_command sim_cmd_accuracy = {
         "kv_cache.prefix_caching = false, engine.max_num_seqs = max(256, concurrency), engine.max_num_batched_tokens = "
         "8192\n"
         "(at least max_num_seqs), unless --config, the row or --set (the last one wins) say otherwise.\n"
+        "With load.warmup_requests > 0 a row measures a steady state: lengths that are said to be N are drawn from\n"
+        "uniform(0.9 N, 1.1 N), or the loop would stay in step, which real servers do not.\n"
         "MAPE, median and p90 are of |predicted - measured| / measured, bias is the mean with its sign, log err the "
         "mean "
         "of\n"

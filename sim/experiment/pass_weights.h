@@ -22,7 +22,6 @@ typedef struct sim_weighted_pass {
 typedef struct sim_pass_weights {
     sim_weighted_pass *passes;
     size_t n_passes;
-    double mean_input_tokens; // of the measured requests
 } sim_pass_weights;
 
 // Run the experiment with passes of one unit. Decode passes in a row with the same batch are put together, at most SIM_PASSES_TOGETHER, at their mean context.

@@ -60,8 +60,7 @@ static sim_status put_together(sim_run *run, sim_error *error) {
     for (size_t i = 0; run->options->note && i < run->workload->n_notes; i++)
         run->options->note(run->options->context, run->workload->notes[i]);
     status = sim_load_new(&run->load, run->config, &settings->load, run->workload, error);
-    if (!status && run->options->estimator) run->estimator = fpm_estimator_share(run->options->estimator);
-    if (!status && !run->estimator) status = sim_settings_estimator(run->config, settings, &run->estimator, error);
+    if (!status) status = sim_settings_estimator(run->config, settings, &run->estimator, error);
     if (!status)
         status = sim_collector_init(&run->collector, run->options->n_threads, run->workload->n_requests,
                                     settings->load.warmup_ns, (uint64_t)settings->load.warmup_requests, error);
@@ -191,5 +190,3 @@ void sim_run_free(sim_run *run) {
 }
 
 const sim_summary *sim_run_summary(const sim_run *run) { return &run->summary; }
-const sim_collector *sim_run_collector(const sim_run *run) { return &run->collector; }
-const sim_workload *sim_run_workload(const sim_run *run) { return run->workload; }

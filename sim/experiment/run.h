@@ -18,7 +18,6 @@ typedef struct sim_run_options {
     void (*warn)(void *context, const char *line);
     void (*note)(void *context, const char *line);
     void *context;
-    fpm_estimator *estimator; // prices passes in place of [perfmodel]'s; NULL = that one. The caller keeps his ownership
 } sim_run_options;
 
 typedef struct sim_run sim_run;
@@ -29,7 +28,5 @@ sim_status sim_run_execute(sim_run **run, const sim_config *config, const sim_se
                            const sim_run_options *options, sim_error *error);
 void sim_run_free(sim_run *run);
 const sim_summary *sim_run_summary(const sim_run *run);
-const sim_collector *sim_run_collector(const sim_run *run); // one record per request
-const sim_workload *sim_run_workload(const sim_run *run);
 
 #endif
