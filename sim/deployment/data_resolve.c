@@ -29,6 +29,17 @@ static void simplify(const char *name, char simple[FPM_NAME_BYTES]) {
     for (char *c = simple; *c; c++) *c = (char)tolower((unsigned char)*c);
 }
 
+// Names that begin with what was written, "h100_pcie, h100_sxm"; "" when there are none.
+static void list_completions(const sim_data_list *list, const char *simple, char *text, size_t n_bytes) {
+    size_t at = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < list->n_files && at < n_bytes; i++) {
+        if (strncmp(list->files[i].name, simple, strlen(simple)) != 0) continue;
+        const int n = snprintf(text + at, n_bytes - at, "%s%s", at ? ", " : "", list->files[i].name);
+        at += n > 0 ? (size_t)n : 0;
+    }
+}
+
 static sim_status unknown_name(const sim_config *config, const char *section, const char *what, const char *name,
                                const sim_data_list *list, sim_error *error) {
     const char **names = calloc(list->n_files + 1, sizeof *names);
@@ -37,6 +48,9 @@ static sim_status unknown_name(const sim_config *config, const char *section, co
     char simple[FPM_NAME_BYTES];
     simplify(name, simple);
     const char *nearest = sim_nearest_name(simple, names, list->n_files);
+    char completions[200];
+    list_completions(list, simple, completions, sizeof completions);
+    if (*completions) nearest = completions;
     sim_status status =
         nearest
             ? sim_config_contradiction(config, error, section, "name", "unknown %s %.100s (did you mean %s?)", what,

@@ -28,7 +28,8 @@ Test(pricing, the_keys_choose_the_estimator_and_the_price_of_a_mixed_pass) {
         { fixed, "mixed_ms = 25\n", 25 },
         { fixed, "mixed_ms = 0\n", 0 },
         { "[perfmodel]\nestimator = polynomial\n", "", 4.209989e-7 * 100 * 100 + 1.518344e-2 * 100 + 16.50142 },
-        { "[perfmodel]\nestimator = polynomial\n", "pricing = serial\n", 4.209989e-7 * 100 * 100 + 1.518344e-2 * 100 + 16.50142 + 5.74 },
+        { "[perfmodel]\nestimator = polynomial\n", "pricing = serial\n",
+          4.209989e-7 * 100 * 100 + 1.518344e-2 * 100 + 16.50142 + 5.74 },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[200];
@@ -56,7 +57,8 @@ Test(pricing, contradictions_are_placed_at_their_key) {
     } cases[] = {
         { "[perfmodel]\nestimator = fixed\nprefill_ms = 20\n", 1, 2, "estimator = fixed needs perfmodel.decode_ms" },
         { "[perfmodel]\nestimator = fixed\n", 1, 2, "estimator = fixed needs perfmodel.prefill_ms" },
-        { "[perfmodel]\nestimator = polynomial\nmixed_ms = 0\n", 1, 3, "perfmodel.mixed_ms has no effect with estimator = polynomial" },
+        { "[perfmodel]\nestimator = polynomial\nmixed_ms = 0\n", 1, 3,
+          "perfmodel.mixed_ms has no effect with estimator = polynomial" },
         { "[perfmodel]\nestimator = polynomial\n", 0, 2, "needs the KV capacity of a rank" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
