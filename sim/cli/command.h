@@ -15,15 +15,16 @@ typedef enum sim_progress_mode { SIM_PROGRESS_AUTO, SIM_PROGRESS_ALWAYS, SIM_PRO
 
 // Which options a command takes; every other one is an error that names the command.
 enum {
-    SIM_OPT_SET = 1 << 0,      // --set section.key=value
-    SIM_OPT_OUTPUT = 1 << 1,   // -o/--output DIR, --overwrite
-    SIM_OPT_FORMAT = 1 << 2,   // --format table|json
-    SIM_OPT_QUIET = 1 << 3,    // -q/--quiet
-    SIM_OPT_PROGRESS = 1 << 4, // --progress auto|always|never
-    SIM_OPT_SEED = 1 << 5,     // --seed N
-    SIM_OPT_RECORDS = 1 << 6,  // --requests, --fpm
-    SIM_OPT_JOBS = 1 << 8,     // -j/--jobs N
-    SIM_OPT_ESTIMATE = 1 << 7  // --estimator, --pricing, --capacity-tokens, --prefill-tokens, ...
+    SIM_OPT_SET = 1 << 0,       // --set section.key=value
+    SIM_OPT_OUTPUT = 1 << 1,    // -o/--output DIR, --overwrite
+    SIM_OPT_FORMAT = 1 << 2,    // --format table|json
+    SIM_OPT_QUIET = 1 << 3,     // -q/--quiet
+    SIM_OPT_PROGRESS = 1 << 4,  // --progress auto|always|never
+    SIM_OPT_SEED = 1 << 5,      // --seed N
+    SIM_OPT_RECORDS = 1 << 6,   // --requests, --fpm
+    SIM_OPT_JOBS = 1 << 8,      // -j/--jobs N
+    SIM_OPT_OPERATORS = 1 << 9, // --calibrate, --curves, --group-by
+    SIM_OPT_ESTIMATE = 1 << 7   // --estimator, --pricing, --capacity-tokens, --prefill-tokens, ...
 };
 
 typedef struct sim_cli {
@@ -45,6 +46,8 @@ typedef struct sim_cli {
     // estimate
     const char *estimator, *pricing, *capacity_tokens, *state;
     const char *prefill_tokens, *prefill_kv_tokens, *decode_requests, *decode_kv_tokens;
+    // accuracy
+    const char *calibrate, *curves, *group_by;
 } sim_cli;
 
 typedef struct sim_command {
@@ -57,7 +60,7 @@ typedef struct sim_command {
     sim_status (*run)(const sim_cli *cli, sim_error *error);
 } sim_command;
 
-extern const sim_command sim_cmd_replay, sim_cmd_estimate, sim_cmd_trace, sim_cmd_list, sim_cmd_check;
+extern const sim_command sim_cmd_replay, sim_cmd_estimate, sim_cmd_trace, sim_cmd_list, sim_cmd_check, sim_cmd_accuracy;
 
 // The configuration a command works on: CONFIG (may be NULL: defaults only), then every --set, then --seed.
 sim_status sim_cli_config(const sim_cli *cli, const char *path, sim_config **config, sim_error *error);

@@ -10,7 +10,7 @@ enum {
     N_ROUNDS = 6,       // of weights
     N_STEPS = 25,       // of Levenberg-Marquardt between them
     MIN_SAMPLES = 12,   // fewer: no curve of its own
-    MAX_SAMPLES = 1500, // of one fit; more add time, not knowledge
+    MAX_SAMPLES = 1000, // of one fit; more add time, not knowledge
 };
 static const double least_deviation = 0.02; // below it a deviation counts as a square, not as an absolute value
 static const double pull = 0.05; // towards where a fit starts, per parameter, as of so many samples' deviations
@@ -151,8 +151,8 @@ static sim_status solve(problem *on, int n_starts, sim_error *error) {
 // ---------------------------------------------------------------------------------------------------------------------
 
 static bool is_of(const sim_operator_sample *sample, size_t system, fpm_family family, int format, int backend) {
-    return sample->system == system && sim_sample_kind_family(sample->kind) == family && sample->format == format &&
-           (backend == SIM_ALL_BACKENDS || sample->backend == backend);
+    return !sample->is_host_bound && sample->system == system && sim_sample_kind_family(sample->kind) == family &&
+           sample->format == format && (backend == SIM_ALL_BACKENDS || sample->backend == backend);
 }
 
 static size_t gather(const sim_sample_set *set, size_t system, fpm_family family, int format, int backend,
@@ -171,6 +171,7 @@ static size_t thin_out(const sim_operator_sample **samples, size_t n) {
 
 static sim_status fit_curve(sim_operator_curves *curves, int backend, fpm_family family, int format,
                             const sim_operator_sample **samples, size_t n, sim_error *error) {
+    const int n_starts = backend == SIM_ALL_BACKENDS ? N_STARTS : 2;
     n = thin_out(samples, n);
     problem on = { .samples = samples,
                    .n = n,
@@ -179,7 +180,7 @@ static sim_status fit_curve(sim_operator_curves *curves, int backend, fpm_family
                    .pull = pull };
     on.parameters = fpm_family_parameters(family, &on.n_parameters);
     curves->is_given[backend][family][format] = true;
-    return solve(&on, N_STARTS, error);
+    return solve(&on, n_starts, error);
 }
 
 static sim_status fit_family(sim_operator_curves *curves, const sim_sample_set *set, size_t system, fpm_family family,
