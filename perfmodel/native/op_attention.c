@@ -8,9 +8,11 @@ fpm_price fpm_attention_price(const fpm_attention_form *form, const fpm_attentio
                               form->compute_token_ms * sums->tokens + form->compute_request_ms * sums->requests;
     const double memory_ms = form->memory_kv_ms * sums->kv_tokens + form->memory_token_ms * sums->tokens +
                              form->memory_request_ms * sums->requests;
-    const double floor_ms = form->floor_ms + form->serial_token_ms * sums->tokens;
+    const double floor_ms =
+        form->floor_ms + form->serial_token_ms * sums->tokens + form->serial_request_ms * sums->requests;
     const double pair_bound_ms = form->bound_pair_ms * sums->pairs;
-    const double byte_bound_ms = form->bound_kv_ms * sums->kv_tokens + form->bound_token_ms * sums->tokens;
+    const double byte_bound_ms = form->bound_kv_ms * sums->kv_tokens + form->bound_token_ms * sums->tokens +
+                                 form->bound_request_ms * sums->requests;
     const double larger_ms = compute_ms > memory_ms ? compute_ms : memory_ms;
     fpm_bound bound = compute_ms > memory_ms ? FPM_BOUND_COMPUTE : FPM_BOUND_MEMORY;
     if (floor_ms > larger_ms) bound = FPM_BOUND_LAUNCH;

@@ -19,6 +19,7 @@ fpm_attention_form fpm_linear_convolution_form(const fpm_operators *operators, f
     const double token_ms = 2 * 2 * channels(shape) * fpm_byte_ms(operators);
     return (fpm_attention_form){ .floor_ms = 1e-3 * curve[LINEAR_CONV_FLOOR],
                                  .serial_token_ms = token_ms / curve[LINEAR_CONV_MEMORY],
+                                 .serial_request_ms = 1e-6 * curve[LINEAR_CONV_REQUEST],
                                  .bound_token_ms = token_ms };
 }
 
@@ -32,12 +33,15 @@ static fpm_attention_form linear_form(const fpm_operators *operators, fpm_family
     const double request_ms = 1e-6 * curve[LINEAR_REQUEST];
     const fpm_attention_form conv = fpm_linear_convolution_form(operators, family, shape);
     return (fpm_attention_form){ .floor_ms = 1e-3 * curve[LINEAR_FLOOR] + conv.floor_ms,
-                                 .compute_token_ms = token_flops * flop_ms * heads / curve[LINEAR_COMPUTE],
+                                 .compute_token_ms =
+                                     token_flops * flop_ms * heads / curve[LINEAR_COMPUTE] + 1e-9 * curve[LINEAR_STEP],
                                  .compute_request_ms = request_ms,
                                  .memory_token_ms = token_ms * heads / curve[LINEAR_MEMORY],
                                  .memory_request_ms = state_ms * heads / curve[LINEAR_MEMORY] + request_ms,
                                  .serial_token_ms = conv.serial_token_ms,
-                                 .bound_token_ms = token_ms + conv.bound_token_ms };
+                                 .serial_request_ms = conv.serial_request_ms,
+                                 .bound_token_ms = token_ms + conv.bound_token_ms,
+                                 .bound_request_ms = state_ms };
 }
 
 fpm_attention_form fpm_linear_prefill_form(const fpm_operators *operators, const fpm_linear_shape *shape) {

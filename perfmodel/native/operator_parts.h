@@ -49,10 +49,12 @@
 #define LINEAR_PARAMETERS(X)                                                                                \
     X(LINEAR_CONV_FLOOR, "convolution_floor_us", 0.5, 200, 4, "launch and latency of the convolution")      \
     X(LINEAR_CONV_MEMORY, "convolution_memory_frac", 0.005, 1, 0.4, "of the memory bandwidth, convolution") \
+    X(LINEAR_CONV_REQUEST, "convolution_request_ns", 0, 100000, 20, "of each request, convolution")         \
     X(LINEAR_FLOOR, "floor_us", 0.5, 2000, 30, "launch and latency of all kernels")                         \
     X(LINEAR_COMPUTE, "compute_frac", 0.001, 1, 0.1, "of the peak FLOP/s")                                  \
     X(LINEAR_MEMORY, "memory_frac", 0.005, 1, 0.4, "of the memory bandwidth")                               \
     X(LINEAR_PAD_HEADS, "pad_heads", 0, 256, 1, "value heads lost when few heads leave cores idle")         \
+    X(LINEAR_STEP, "step_ps", 0, 1e6, 1000, "of each token, however few the heads")                         \
     X(LINEAR_REQUEST, "request_ns", 0, 100000, 50, "of each request")
 #define COLLECTIVE_PARAMETERS(X)                                                                           \
     X(COLLECTIVE_LATENCY_2, "latency_2_us", 0.5, 500, 6, "of a small message between 2 ranks")             \

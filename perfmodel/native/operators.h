@@ -89,14 +89,15 @@ fpm_price fpm_memory_price(const fpm_operators *operators, double bytes);
 // Attention of one layer over the requests of a batch, as linear forms of batch sums, so that a pass can be priced without walking its requests:
 //   ms = floor + max(compute, memory) + serial
 //   compute = pair_ms x pairs + token_ms x tokens + request_ms x requests        (likewise memory, with kv tokens instead of pairs)
-//   serial = token_ms x tokens                                                   (kernels before and after)
+//   serial = token_ms x tokens + request_ms x requests                           (kernels before and after)
 // Prefill: pairs = sum new x (past + new / 2), kv = sum (past + new), tokens = sum new. Decode: pairs = kv = sum of contexts, tokens = requests.
 typedef struct fpm_attention_form {
     double floor_ms;
     double compute_pair_ms, compute_kv_ms, compute_token_ms, compute_request_ms;
     double memory_kv_ms, memory_token_ms, memory_request_ms;
-    double serial_token_ms;
-    double bound_pair_ms, bound_kv_ms, bound_token_ms; // the bound: max(pair x pairs, kv x kv tokens + token x tokens)
+    double serial_token_ms, serial_request_ms;
+    // the bound: max(pair x pairs, kv x kv tokens + token x tokens + request x requests)
+    double bound_pair_ms, bound_kv_ms, bound_token_ms, bound_request_ms;
 } fpm_attention_form;
 typedef struct fpm_attention_sums {
     double pairs, kv_tokens, tokens, requests;

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "sim/cli/accuracy_operators.h"
 #include "sim/cli/estimate_model.h"
 #include "sim/cli/run_options.h"
 #include "sim/experiment/accuracy_report.h"
@@ -119,22 +120,16 @@ static sim_status run_rows(const sim_cli *cli, sim_error *error) {
     return status;
 }
 
-// A directory holds latencies of operators, which are compared with operator prices instead of replayed: the one place where
-// sim_cli_operator_accuracy(cli, error) goes.
-static sim_status run_operators(const sim_cli *cli, sim_error *error) {
-    return sim_error_set(error, SIM_IO, cli->arguments[0], 0,
-                         "it is a directory (a CSV file of measured rows is wanted)");
-}
-
 static sim_status run(const sim_cli *cli, sim_error *error) {
     struct stat facts;
     const bool is_directory = stat(cli->arguments[0], &facts) == 0 && S_ISDIR(facts.st_mode);
-    return is_directory ? run_operators(cli, error) : run_rows(cli, error);
+    // A directory holds latencies of operators, which are compared with operator prices instead of replayed.
+    return is_directory ? sim_cli_accuracy_operators(cli, error) : run_rows(cli, error);
 }
 
 const sim_command sim_cmd_accuracy = {
     .name = "accuracy",
-    .synopsis = "MEASURED.csv",
+    .synopsis = "MEASURED.csv|OPERATORS_DIR",
     .help = "predict measured runs, print the error of the predictions",
     .details =
         "One row is one measured run. Columns: id; section.key, any key of the configuration (an empty cell: not "

@@ -49,7 +49,7 @@ typedef struct sim_cli {
     const char *estimator, *pricing, *capacity_tokens, *state;
     const char *prefill_tokens, *prefill_kv_tokens, *decode_requests, *decode_kv_tokens;
     // accuracy
-    const char *config, *group_by, *worst, *calibrate;
+    const char *config, *group_by, *worst, *calibrate, *curves;
     char **filters;
     size_t n_filters;
 } sim_cli;

@@ -10,7 +10,7 @@ enum {
     N_ROUNDS = 6,       // of weights
     N_STEPS = 25,       // of Levenberg-Marquardt between them
     MIN_SAMPLES = 12,   // fewer: no curve of its own
-    MAX_SAMPLES = 1500, // of one fit; more add time, not knowledge
+    MAX_SAMPLES = 1000, // of one fit; more add time, not knowledge
 };
 static const double least_deviation = 0.02; // below it a deviation counts as a square, not as an absolute value
 static const double pull = 0.05; // towards where a fit starts, per parameter, as of so many samples' deviations
@@ -95,7 +95,29 @@ static void minimise(const problem *on, gsl_multifit_nlinear_workspace *work, gs
     set_curve(on, z);
 }
 
-static sim_status solve(problem *on, sim_error *error) {
+// Where fits begin: the curve as it is, and variants of it, since the sum has more than one valley.
+enum { N_STARTS = 4 };
+static const double start_factors[N_STARTS][2] = {
+    { 1, 1 }, { 0.3, 1 }, { 0.7, 0.1 }, { 0.7, 6 }
+}; // of shares; of pads
+
+static double start_value(const fpm_parameter *of, double value, int start) {
+    const size_t n = strlen(of->name);
+    const bool is_share = n > 5 && strcmp(of->name + n - 5, "_frac") == 0;
+    if (is_share) return value * start_factors[start][0];
+    return of->min > 0 ? value : value * start_factors[start][1];
+}
+
+static void solve_from(problem *on, int start, const double *first, gsl_multifit_nlinear_workspace *work, gsl_vector *z,
+                       gsl_vector *weights) {
+    for (size_t i = 0; i < on->n_parameters; i++) {
+        on->start[i] = scale_of(&on->parameters[i], start_value(&on->parameters[i], first[i], start));
+        gsl_vector_set(z, i, on->start[i]);
+    }
+    minimise(on, work, z, weights);
+}
+
+static sim_status solve(problem *on, int n_starts, sim_error *error) {
     const size_t p = on->n_parameters;
     gsl_multifit_nlinear_parameters settings = gsl_multifit_nlinear_default_parameters();
     gsl_multifit_nlinear_workspace *work =
@@ -105,15 +127,18 @@ static sim_status solve(problem *on, sim_error *error) {
     if (!work || !z || !weights) {
         status = sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory");
     } else {
-        double before[FPM_CURVE_VALUES];
-        memcpy(before, on->curve, p * sizeof *before);
-        const double least_total = total(on);
-        for (size_t i = 0; i < p; i++) {
-            on->start[i] = scale_of(&on->parameters[i], on->curve[i]);
-            gsl_vector_set(z, i, on->start[i]);
+        double first[FPM_CURVE_VALUES], best[FPM_CURVE_VALUES];
+        memcpy(first, on->curve, p * sizeof *first);
+        memcpy(best, first, p * sizeof *best);
+        double least_total = total(on);
+        for (int start = 0; start < n_starts; start++) {
+            solve_from(on, start, first, work, z, weights);
+            const double found = total(on);
+            if (!(found < least_total)) continue;
+            least_total = found;
+            memcpy(best, on->curve, p * sizeof *best);
         }
-        minimise(on, work, z, weights);
-        if (!(total(on) < least_total)) memcpy(on->curve, before, p * sizeof *before);
+        memcpy(on->curve, best, p * sizeof *best);
     }
     if (work) gsl_multifit_nlinear_free(work);
     if (z) gsl_vector_free(z);
@@ -126,8 +151,8 @@ static sim_status solve(problem *on, sim_error *error) {
 // ---------------------------------------------------------------------------------------------------------------------
 
 static bool is_of(const sim_operator_sample *sample, size_t system, fpm_family family, int format, int backend) {
-    return sample->system == system && sim_sample_kind_family(sample->kind) == family && sample->format == format &&
-           (backend == SIM_ALL_BACKENDS || sample->backend == backend);
+    return !sample->is_host_bound && sample->system == system && sim_sample_kind_family(sample->kind) == family &&
+           sample->format == format && (backend == SIM_ALL_BACKENDS || sample->backend == backend);
 }
 
 static size_t gather(const sim_sample_set *set, size_t system, fpm_family family, int format, int backend,
@@ -146,6 +171,7 @@ static size_t thin_out(const sim_operator_sample **samples, size_t n) {
 
 static sim_status fit_curve(sim_operator_curves *curves, int backend, fpm_family family, int format,
                             const sim_operator_sample **samples, size_t n, sim_error *error) {
+    const int n_starts = backend == SIM_ALL_BACKENDS ? N_STARTS : 2;
     n = thin_out(samples, n);
     problem on = { .samples = samples,
                    .n = n,
@@ -154,7 +180,7 @@ static sim_status fit_curve(sim_operator_curves *curves, int backend, fpm_family
                    .pull = pull };
     on.parameters = fpm_family_parameters(family, &on.n_parameters);
     curves->is_given[backend][family][format] = true;
-    return solve(&on, error);
+    return solve(&on, n_starts, error);
 }
 
 static sim_status fit_family(sim_operator_curves *curves, const sim_sample_set *set, size_t system, fpm_family family,

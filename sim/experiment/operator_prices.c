@@ -24,6 +24,7 @@ static fpm_price price_of_linear(const fpm_operators *operators, const sim_opera
         is_prefill ? fpm_linear_prefill_form(operators, shape) : fpm_linear_decode_form(operators, shape);
     form.floor_ms -= part.floor_ms; // the sample is the recurrence alone
     form.serial_token_ms -= part.serial_token_ms;
+    form.serial_request_ms -= part.serial_request_ms;
     form.bound_token_ms -= part.bound_token_ms;
     return fpm_attention_price(&form, &sample->sums);
 }

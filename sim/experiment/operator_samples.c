@@ -14,12 +14,12 @@
 #include "sim/workload/trace_reader.h"
 
 static const char *const kind_names[] = {
-#define X(code, name, family) name,
+#define X(code, name, family, host_us) name,
     SIM_SAMPLE_KIND_LIST(X)
 #undef X
 };
 static const fpm_family kind_families[] = {
-#define X(code, name, family) family,
+#define X(code, name, family, host_us) family,
     SIM_SAMPLE_KIND_LIST(X)
 #undef X
 };
@@ -401,7 +401,7 @@ static bool backend_of(const char *name, int *backend) {
 static sim_status source_of(reading *in, const char *file, const record *row, uint16_t *source) {
     sim_sample_set *set = in->set;
     char text[64];
-    snprintf(text, sizeof text, "%s %s %s", file, row->text[BACKEND], row->text[VERSION]);
+    snprintf(text, sizeof text, "%.32s %.12s %.16s", file, row->text[BACKEND], row->text[VERSION]);
     for (size_t i = set->n_sources; i-- > 0;) {
         *source = (uint16_t)i;
         if (strcmp(set->sources[i], text) == 0) return SIM_OK;
@@ -524,6 +524,44 @@ static sim_status read_systems(sim_sample_set *set, const char *directory, sim_e
     return sim_error_set(error, SIM_IO, directory, 0, "no systems.csv in or above the directory: %s", strerror(ENOENT));
 }
 
+// ---------------------------------------------------------------------------------------------------------------------
+// Groups whose times are the host's
+// ---------------------------------------------------------------------------------------------------------------------
+
+enum { N_GROUPS = SIM_SAMPLE_KINDS * SIM_MAX_SYSTEMS * (FPM_BACKENDS + 1) * FPM_FORMATS };
+
+// Samples of one kind, system, backend and format: of the modules, the format of their weights.
+static size_t group_of(const sim_operator_sample *sample) {
+    const bool is_module = sample->kind >= SIM_SAMPLE_LATENT_MODULE_PREFILL;
+    const size_t format = is_module ? (size_t)sample->shape.module.weights : (size_t)sample->format;
+    return (((size_t)sample->kind * SIM_MAX_SYSTEMS + sample->system) * (FPM_BACKENDS + 1) + (size_t)sample->backend) *
+               FPM_FORMATS +
+           format;
+}
+
+// The fastest twentieth of a group must have a sample below the limit of its kind.
+static bool mark_host_bound(sim_sample_set *set) {
+    static const double limits_us[] = {
+#define X(code, name, family, host_us) host_us,
+        SIM_SAMPLE_KIND_LIST(X)
+#undef X
+    };
+    size_t *counts = calloc(2 * N_GROUPS, sizeof *counts);
+    if (!counts) return false;
+    size_t *fast_counts = counts + N_GROUPS;
+    for (size_t i = 0; i < set->n; i++) {
+        const size_t group = group_of(&set->samples[i]);
+        counts[group]++;
+        fast_counts[group] += 1e3 * set->samples[i].ms < limits_us[set->samples[i].kind];
+    }
+    for (size_t i = 0; i < set->n; i++) {
+        const size_t group = group_of(&set->samples[i]);
+        set->samples[i].is_host_bound = 20 * fast_counts[group] < counts[group];
+    }
+    free(counts);
+    return true;
+}
+
 sim_status sim_sample_set_read(sim_sample_set *set, const char *directory, sim_error *error) {
     memset(set, 0, sizeof *set);
     sim_status status = read_systems(set, directory, error);
@@ -540,6 +578,8 @@ sim_status sim_sample_set_read(sim_sample_set *set, const char *directory, sim_e
     if (status == SIM_OK && !has_file)
         status =
             sim_error_set(error, SIM_IO, directory, 0, "no measured operators there (files like gemm_perf.csv.gz)");
+    if (status == SIM_OK && !mark_host_bound(set))
+        status = sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory");
     if (status != SIM_OK) sim_sample_set_clear(set);
     return status;
 }
