@@ -3,6 +3,25 @@
 // Attention with grouped heads, and the price of any attention form.
 #include "perfmodel/native/operator_parts.h"
 
+fpm_attention_form fpm_attention_form_times(const fpm_attention_form *form, double times) {
+    return (fpm_attention_form){
+        .floor_ms = form->floor_ms * times,
+        .compute_pair_ms = form->compute_pair_ms * times,
+        .compute_kv_ms = form->compute_kv_ms * times,
+        .compute_token_ms = form->compute_token_ms * times,
+        .compute_request_ms = form->compute_request_ms * times,
+        .memory_kv_ms = form->memory_kv_ms * times,
+        .memory_token_ms = form->memory_token_ms * times,
+        .memory_request_ms = form->memory_request_ms * times,
+        .serial_token_ms = form->serial_token_ms * times,
+        .serial_request_ms = form->serial_request_ms * times,
+        .bound_pair_ms = form->bound_pair_ms * times,
+        .bound_kv_ms = form->bound_kv_ms * times,
+        .bound_token_ms = form->bound_token_ms * times,
+        .bound_request_ms = form->bound_request_ms * times,
+    };
+}
+
 fpm_price fpm_attention_price(const fpm_attention_form *form, const fpm_attention_sums *sums) {
     const double compute_ms = form->compute_pair_ms * sums->pairs + form->compute_kv_ms * sums->kv_tokens +
                               form->compute_token_ms * sums->tokens + form->compute_request_ms * sums->requests;

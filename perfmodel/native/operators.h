@@ -103,6 +103,8 @@ typedef struct fpm_attention_sums {
     double pairs, kv_tokens, tokens, requests;
 } fpm_attention_sums;
 fpm_price fpm_attention_price(const fpm_attention_form *form, const fpm_attention_sums *sums);
+// The form of so many layers.
+fpm_attention_form fpm_attention_form_times(const fpm_attention_form *form, double times);
 
 // Heads of one rank. A window is the caller's affair: it cuts the sums.
 typedef struct fpm_attention_shape {

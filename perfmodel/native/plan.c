@@ -39,29 +39,12 @@ static void add_to_table(double *table, const fpm_operation *operation, const fp
         table[knot] += factor * fpm_operation_price_at(operation, operators, (double)knot_count(knot)).ms;
 }
 
-// The form of `times` layers.
-static fpm_attention_form times(const fpm_attention_form *form, double times) {
-    return (fpm_attention_form){
-        .floor_ms = form->floor_ms * times,
-        .compute_pair_ms = form->compute_pair_ms * times,
-        .compute_token_ms = form->compute_token_ms * times,
-        .compute_request_ms = form->compute_request_ms * times,
-        .memory_kv_ms = form->memory_kv_ms * times,
-        .memory_token_ms = form->memory_token_ms * times,
-        .memory_request_ms = form->memory_request_ms * times,
-        .serial_token_ms = form->serial_token_ms * times,
-        .bound_pair_ms = form->bound_pair_ms * times,
-        .bound_kv_ms = form->bound_kv_ms * times,
-        .bound_token_ms = form->bound_token_ms * times,
-    };
-}
-
 static void add_form(fpm_plan *plan, const fpm_operation *operation, double factor) {
     const bool is_prefill = operation->driver == FPM_DRIVER_PREFILL_ATTENTION;
     size_t *n = is_prefill ? &plan->n_prefill_forms : &plan->n_decode_forms;
     assert(*n < FPM_PLAN_FORMS);
     fpm_plan_form *form = &(is_prefill ? plan->prefill_forms : plan->decode_forms)[(*n)++];
-    form->form = times(&operation->shape.attention.form, factor * operation->count);
+    form->form = fpm_attention_form_times(&operation->shape.attention.form, factor * operation->count);
     form->window_tokens = operation->shape.attention.window_tokens;
 }
 
