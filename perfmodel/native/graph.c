@@ -31,6 +31,7 @@ static fpm_operation *add(builder *b, const char *name, fpm_operation_kind kind,
     assert(b->graph->n_operations < FPM_MAX_OPERATIONS);
     fpm_operation *operation = &b->graph->operations[b->graph->n_operations++];
     *operation = (fpm_operation){ .name = name, .kind = kind, .driver = driver, .term = term, .count = count };
+    operation->floor_term = term == FPM_TERM_COLLECTIVE ? FPM_TERM_LATENCY : FPM_TERM_FLOOR;
     return operation;
 }
 
@@ -318,11 +319,11 @@ void fpm_graph_build(fpm_graph *graph, const fpm_deployment *deployment, const f
 // ---------------------------------------------------------------------------------------------------------------------
 
 static fpm_price times(fpm_price price, double count) {
-    return (fpm_price){ price.ms * count, price.bound_ms * count, price.bound };
+    return (fpm_price){ price.ms * count, price.floor_ms * count, price.bound_ms * count, price.bound };
 }
 
 fpm_price fpm_operation_price_at(const fpm_operation *o, const fpm_operators *operators, double count) {
-    if (count <= 0.0) return (fpm_price){ 0.0, 0.0, FPM_BOUND_LAUNCH };
+    if (count <= 0.0) return (fpm_price){ .bound = FPM_BOUND_LAUNCH };
     switch (o->kind) {
     case FPM_OPERATION_GEMM:
         return times(fpm_gemm_price(operators, o->shape.gemm.weights, o->shape.gemm.has_16bit_activations, count,
@@ -344,7 +345,7 @@ fpm_price fpm_operation_price_at(const fpm_operation *o, const fpm_operators *op
         break;
     }
     assert(!"attention has no single count");
-    return (fpm_price){ 0.0, 0.0, FPM_BOUND_LAUNCH };
+    return (fpm_price){ .bound = FPM_BOUND_LAUNCH };
 }
 
 fpm_attention_sums fpm_batch_attention(const fpm_batch *batch, fpm_driver driver, double window_tokens) {
@@ -379,6 +380,12 @@ fpm_price fpm_operation_price(const fpm_operation *o, const fpm_operators *opera
         break;
     }
     const fpm_attention_sums sums = fpm_batch_attention(batch, o->driver, o->shape.attention.window_tokens);
-    if (sums.requests <= 0.0) return (fpm_price){ 0.0, 0.0, FPM_BOUND_LAUNCH };
+    if (sums.requests <= 0.0) return (fpm_price){ .bound = FPM_BOUND_LAUNCH };
     return times(fpm_attention_price(&o->shape.attention.form, &sums), o->count);
+}
+
+double fpm_operation_calibrated_ms(const fpm_operation *o, const fpm_price *price, const fpm_calibration *calibration) {
+    const double ms = (price->ms - price->floor_ms) * calibration->terms[o->term] +
+                      price->floor_ms * calibration->terms[o->floor_term];
+    return fmax(ms, price->bound_ms);
 }

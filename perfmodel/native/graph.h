@@ -35,8 +35,9 @@ typedef struct fpm_operation {
     const char *name; // static
     fpm_operation_kind kind;
     fpm_driver driver;
-    fpm_term term; // of the calibration
-    double count;  // times in one pass
+    fpm_term term;       // of the calibration: the factor on its work
+    fpm_term floor_term; // the factor on its floor
+    double count;        // times in one pass
     union {
         struct {
             fpm_precision weights;
@@ -79,5 +80,8 @@ void fpm_graph_build(fpm_graph *graph, const fpm_deployment *deployment, const f
 fpm_price fpm_operation_price(const fpm_operation *operation, const fpm_operators *operators, const fpm_batch *batch);
 // The same as a function of the one count that drives it (table drivers only).
 fpm_price fpm_operation_price_at(const fpm_operation *operation, const fpm_operators *operators, double count);
+// A price with the factors of the calibration, never below the hardware's bound.
+double fpm_operation_calibrated_ms(const fpm_operation *operation, const fpm_price *price,
+                                   const fpm_calibration *calibration);
 
 #endif

@@ -3,18 +3,20 @@
 // Attention with grouped heads, and the price of any attention form.
 #include "perfmodel/native/operator_parts.h"
 
-fpm_attention_form fpm_attention_form_times(const fpm_attention_form *form, double times) {
+fpm_attention_form fpm_attention_form_times(const fpm_attention_form *form, double times, double work_factor,
+                                            double floor_factor) {
+    const double work = times * work_factor;
     return (fpm_attention_form){
-        .floor_ms = form->floor_ms * times,
-        .compute_pair_ms = form->compute_pair_ms * times,
-        .compute_kv_ms = form->compute_kv_ms * times,
-        .compute_token_ms = form->compute_token_ms * times,
-        .compute_request_ms = form->compute_request_ms * times,
-        .memory_kv_ms = form->memory_kv_ms * times,
-        .memory_token_ms = form->memory_token_ms * times,
-        .memory_request_ms = form->memory_request_ms * times,
-        .serial_token_ms = form->serial_token_ms * times,
-        .serial_request_ms = form->serial_request_ms * times,
+        .floor_ms = form->floor_ms * times * floor_factor,
+        .compute_pair_ms = form->compute_pair_ms * work,
+        .compute_kv_ms = form->compute_kv_ms * work,
+        .compute_token_ms = form->compute_token_ms * work,
+        .compute_request_ms = form->compute_request_ms * work,
+        .memory_kv_ms = form->memory_kv_ms * work,
+        .memory_token_ms = form->memory_token_ms * work,
+        .memory_request_ms = form->memory_request_ms * work,
+        .serial_token_ms = form->serial_token_ms * work,
+        .serial_request_ms = form->serial_request_ms * work,
         .bound_pair_ms = form->bound_pair_ms * times,
         .bound_kv_ms = form->bound_kv_ms * times,
         .bound_token_ms = form->bound_token_ms * times,
@@ -36,6 +38,7 @@ fpm_price fpm_attention_price(const fpm_attention_form *form, const fpm_attentio
     fpm_bound bound = compute_ms > memory_ms ? FPM_BOUND_COMPUTE : FPM_BOUND_MEMORY;
     if (floor_ms > larger_ms) bound = FPM_BOUND_LAUNCH;
     return (fpm_price){ .ms = floor_ms + larger_ms,
+                        .floor_ms = form->floor_ms,
                         .bound_ms = pair_bound_ms > byte_bound_ms ? pair_bound_ms : byte_bound_ms,
                         .bound = bound };
 }

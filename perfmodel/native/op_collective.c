@@ -41,6 +41,7 @@ fpm_price fpm_collective_price(const fpm_operators *operators, fpm_collective co
     const double slower = exp2(at_ranks(ranks, 0, log2(curve[COLLECTIVE_SLOWER_4]), log2(curve[COLLECTIVE_SLOWER_8])));
     const double network_ms = (bytes + curve[COLLECTIVE_PAD_BYTES]) * step_ms * slower / curve[COLLECTIVE_SHARE_2];
     return (fpm_price){ .ms = fpm_norm(latency_ms, network_ms, curve[COLLECTIVE_SHARPNESS]),
+                        .floor_ms = latency_ms,
                         .bound_ms = bound_ms,
                         .bound = network_ms > latency_ms ? FPM_BOUND_NETWORK : FPM_BOUND_LAUNCH };
 }
@@ -49,6 +50,7 @@ fpm_price fpm_send_price(const fpm_operators *operators, double bytes) {
     // A point-to-point send takes 10 us and most of the link between nodes.
     const double bound_ms = 1e3 * bytes / operators->system->inter_node_bytes_per_s;
     return (fpm_price){ .ms = 10e-3 + bound_ms / 0.8,
+                        .floor_ms = 10e-3,
                         .bound_ms = bound_ms,
                         .bound = bound_ms > 10e-3 ? FPM_BOUND_NETWORK : FPM_BOUND_LAUNCH };
 }

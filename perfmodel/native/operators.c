@@ -76,7 +76,9 @@ double fpm_norm(double a, double b, double p) {
 fpm_price fpm_priced(double floor_ms, double compute_ms, double memory_ms, double p, double bound_ms) {
     fpm_bound bound = compute_ms > memory_ms ? FPM_BOUND_COMPUTE : FPM_BOUND_MEMORY;
     if (floor_ms > compute_ms && floor_ms > memory_ms) bound = FPM_BOUND_LAUNCH;
-    return (fpm_price){ .ms = floor_ms + fpm_norm(compute_ms, memory_ms, p), .bound_ms = bound_ms, .bound = bound };
+    return (fpm_price){
+        .ms = floor_ms + fpm_norm(compute_ms, memory_ms, p), .floor_ms = floor_ms, .bound_ms = bound_ms, .bound = bound
+    };
 }
 
 fpm_price fpm_memory_price(const fpm_operators *operators, double bytes) {

@@ -45,6 +45,7 @@ const char *fpm_bound_name(fpm_bound bound);
 
 typedef struct fpm_price {
     double ms;
+    double floor_ms; // the part of it that does not depend on the work: launch and latency
     double bound_ms; // what the hardware cannot beat
     fpm_bound bound; // the largest part of `ms`
 } fpm_price;
@@ -103,8 +104,9 @@ typedef struct fpm_attention_sums {
     double pairs, kv_tokens, tokens, requests;
 } fpm_attention_sums;
 fpm_price fpm_attention_price(const fpm_attention_form *form, const fpm_attention_sums *sums);
-// The form of so many layers.
-fpm_attention_form fpm_attention_form_times(const fpm_attention_form *form, double times);
+// The form of so many layers with calibrated work and floor; the bound is the hardware's and stays.
+fpm_attention_form fpm_attention_form_times(const fpm_attention_form *form, double times, double work_factor,
+                                            double floor_factor);
 
 // Heads of one rank. A window is the caller's affair: it cuts the sums.
 typedef struct fpm_attention_shape {

@@ -34,17 +34,22 @@ _Static_assert(FPM_PLAN_EXACT == 1 << 8 && FPM_PLAN_EXACT / FPM_PLAN_STEPS == 1 
 // Building
 // ---------------------------------------------------------------------------------------------------------------------
 
-static void add_to_table(double *table, const fpm_operation *operation, const fpm_operators *operators, double factor) {
-    for (size_t knot = 1; knot < FPM_PLAN_KNOTS; knot++)
-        table[knot] += factor * fpm_operation_price_at(operation, operators, (double)knot_count(knot)).ms;
+static void add_to_table(double *table, const fpm_operation *operation, const fpm_operators *operators,
+                         const fpm_calibration *calibration) {
+    for (size_t knot = 1; knot < FPM_PLAN_KNOTS; knot++) {
+        const fpm_price price = fpm_operation_price_at(operation, operators, (double)knot_count(knot));
+        table[knot] += fpm_operation_calibrated_ms(operation, &price, calibration);
+    }
 }
 
-static void add_form(fpm_plan *plan, const fpm_operation *operation, double factor) {
+static void add_form(fpm_plan *plan, const fpm_operation *operation, const fpm_calibration *calibration) {
     const bool is_prefill = operation->driver == FPM_DRIVER_PREFILL_ATTENTION;
     size_t *n = is_prefill ? &plan->n_prefill_forms : &plan->n_decode_forms;
     assert(*n < FPM_PLAN_FORMS);
     fpm_plan_form *form = &(is_prefill ? plan->prefill_forms : plan->decode_forms)[(*n)++];
-    form->form = fpm_attention_form_times(&operation->shape.attention.form, factor * operation->count);
+    form->form =
+        fpm_attention_form_times(&operation->shape.attention.form, operation->count,
+                                 calibration->terms[operation->term], calibration->terms[operation->floor_term]);
     form->window_tokens = operation->shape.attention.window_tokens;
 }
 
@@ -72,14 +77,13 @@ void fpm_plan_build(fpm_plan *plan, const fpm_graph *graph, const fpm_operators 
     plan->has_shared = has_shared;
     for (size_t i = 0; i < graph->n_operations; i++) {
         const fpm_operation *operation = &graph->operations[i];
-        const double factor = calibration->terms[operation->term];
         if (operation->kind == FPM_OPERATION_ATTENTION) {
-            add_form(plan, operation, factor);
+            add_form(plan, operation, calibration);
             continue;
         }
         // Where nobody shares the experts, their tokens are the rank's own, and one table is one look-up less.
         const bool is_own = operation->driver == FPM_DRIVER_SHARED_TOKENS && !has_shared;
-        add_to_table(plan->tables[is_own ? FPM_DRIVER_TOKENS : operation->driver], operation, operators, factor);
+        add_to_table(plan->tables[is_own ? FPM_DRIVER_TOKENS : operation->driver], operation, operators, calibration);
     }
     add_constants(plan, graph, calibration);
 }
@@ -92,7 +96,8 @@ static double forms_ms(const fpm_plan_form *forms, size_t n, const fpm_batch *ba
     double ms = 0.0;
     for (size_t i = 0; i < n; i++) {
         const fpm_attention_sums sums = fpm_batch_attention(batch, driver, forms[i].window_tokens);
-        ms += fpm_attention_price(&forms[i].form, &sums).ms;
+        const fpm_price price = fpm_attention_price(&forms[i].form, &sums);
+        ms += price.ms > price.bound_ms ? price.ms : price.bound_ms;
     }
     return ms;
 }

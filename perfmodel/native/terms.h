@@ -23,8 +23,10 @@
     X(FPM_TERM_LATENT_PREFILL, "latent_prefill", 1.0, "factor on latent attention over prompts, indexer included")    \
     X(FPM_TERM_LATENT_DECODE, "latent_decode", 1.0, "factor on latent attention over the cache, indexer included")    \
     X(FPM_TERM_LINEAR, "linear_attention", 1.0, "factor on gated delta nets")                                         \
-    X(FPM_TERM_COLLECTIVE, "collective", 1.0, "factor on collectives")                                                \
+    X(FPM_TERM_COLLECTIVE, "collective", 1.0, "factor on what collectives send")                                      \
     X(FPM_TERM_MEMORY, "elementwise", 1.0, "factor on kernels that only move memory")                                 \
+    X(FPM_TERM_FLOOR, "kernel_floor", 1.0, "factor on the floors of kernels, which CUDA graphs shorten")              \
+    X(FPM_TERM_LATENCY, "collective_latency", 1.0, "factor on the latencies of collectives")                          \
     X(FPM_TERM_PASS, "pass_us", 1200.0, "per pass: scheduler, input preparation, sampler, launch")                    \
     X(FPM_TERM_REQUEST, "request_us", 15.0, "per sequence that samples a token: bookkeeping, sampling, detokenising") \
     X(FPM_TERM_LAYER, "layer_us", 20.0, "per layer, beyond its kernels")                                              \

@@ -93,7 +93,7 @@ static sim_status conclude(accuracy *a, sim_status outcome, sim_error *error) {
 }
 
 static sim_status predict(accuracy *a, sim_error *error) {
-    const sim_accuracy_options options = {
+    const sim_row_pool_options options = {
         .n_threads = a->n_threads,
         .progress = sim_cli_progress(a->cli),
         .stopped = sim_cli_catch_signals(),

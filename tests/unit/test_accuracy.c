@@ -111,7 +111,7 @@ Test(accuracy, a_prediction_is_what_the_summary_of_a_replay_says) {
 }
 
 static sim_row_result *run_all(const sim_measured *m, const sim_config *base, uint32_t n_threads) {
-    const sim_accuracy_options options = { .n_threads = n_threads };
+    const sim_row_pool_options options = { .n_threads = n_threads };
     sim_row_result *results;
     sim_error error = { 0 };
     cr_assert_eq(sim_accuracy_run(m, base, &options, &results, &error), SIM_OK, "%s", error.message);
@@ -215,7 +215,7 @@ Test(accuracy, a_signal_leaves_the_rows_that_were_run) {
     volatile sig_atomic_t stopped = SIGINT;
     sim_config *base = measured_base(fixed);
     sim_measured *m = measured_from(base, table);
-    const sim_accuracy_options options = { .n_threads = 1, .stopped = &stopped };
+    const sim_row_pool_options options = { .n_threads = 1, .stopped = &stopped };
     sim_row_result *results;
     sim_error error = { 0 };
     cr_assert_eq(sim_accuracy_run(m, base, &options, &results, &error), SIM_INTERRUPTED);
