@@ -2,7 +2,6 @@
 #include "sim/deployment/calibration.h"
 
 #include <inttypes.h>
-
 #include <stddef.h>
 
 // Anything that leaves a price finite; a factor of 0 switches a term off.
@@ -68,11 +67,14 @@ const sim_key_table sim_calibration_backend_keys[FPM_BACKENDS] = {
     FPM_BACKEND_LIST(X)
 #undef X
 };
+const sim_key_table sim_calibration_system_keys = { "calibration", "factors on the calibration for this system",
+                                                    factor_keys, FPM_TERMS };
 const sim_key_table *const sim_calibration_tables[SIM_CALIBRATION_TABLES] = { SIM_CALIBRATION_TABLE_LIST };
 
 sim_calibration sim_calibration_default(void) {
     sim_calibration calibration = { .common = fpm_calibration_default() };
     for (int t = 0; t < FPM_TERMS; t++) {
+        calibration.system.terms[t] = 1.0;
         for (int g = 0; g < FPM_GENERATIONS; g++) calibration.generations[g].terms[t] = 1.0;
         for (int b = 0; b < FPM_BACKENDS; b++) calibration.backends[b].terms[t] = 1.0;
     }
@@ -114,7 +116,8 @@ fpm_calibration sim_calibration_terms(const sim_calibration *calibration, fpm_ge
                                       fpm_backend backend) {
     fpm_calibration terms = calibration->common;
     for (int t = 0; t < FPM_TERMS; t++)
-        terms.terms[t] *= calibration->generations[generation].terms[t] * calibration->backends[backend].terms[t];
+        terms.terms[t] *= calibration->generations[generation].terms[t] * calibration->backends[backend].terms[t] *
+                          calibration->system.terms[t];
     return terms;
 }
 

@@ -207,19 +207,19 @@ static void errors_at(error_list *a, const problem *p, const double *x, sim_cali
 
 sim_calibration_fit_options sim_calibration_fit_defaults(void) {
     return (sim_calibration_fit_options){
-        .tpot_scale = 0.15,
-        .ttft_scale = 0.45,
-        .ttft_weight = 0.4,
+        .tpot_scale = 0.2,
+        .ttft_scale = 0.2,
+        .ttft_weight = 0.25,
         .row_sigma = 0.3,
         .factor_sigma = 0.3,
-        .time_sigma = 1.0,
-        .factor_group_sigma = 0.2,
-        .time_group_sigma = 1.0,
-        .generation_sigma = 0.08,
-        .generation_group_sigma = 0.1,
-        .backend_sigma = 0.08,
+        .time_sigma = 0.4,
+        .factor_group_sigma = 0.15,
+        .time_group_sigma = 0.7,
+        .generation_sigma = 0.04,
+        .generation_group_sigma = 0.08,
+        .backend_sigma = 0.05,
         .backend_group_sigma = 0.1,
-        .cell_power = 0.5,
+        .cell_power = 0.6,
     };
 }
 
@@ -271,7 +271,7 @@ static void weigh_rows(const sim_measured_points *points, const uint32_t *rows_o
 typedef struct job {
     problem shared; // without weights and matrices
     uint32_t *rows_of_cell;
-    double *x; // of the fit to everything, where the others start
+    double *x;       // of the fit to everything, where the others start
     error_list apes; // of the left-out cells, by point; NAN where nothing was measured
     sim_calibration_fit *fit;
 } job;

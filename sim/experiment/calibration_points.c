@@ -93,6 +93,10 @@ static sim_status weigh_row(digest *d, size_t row, const sim_config *config, con
                                            .ttft_ms = measured->measured[SIM_TARGET_TTFT],
                                            .tpot_ms = measured->measured[SIM_TARGET_TPOT] };
     sim_measured_point_weigh(&d->points[row], &weights, &graph, &settings->prices.operators);
+    for (int t = 0; t < FPM_TERMS; t++) {
+        d->points[row].ttft_terms[t] *= settings->prices.calibration.system.terms[t];
+        d->points[row].tpot_terms[t] *= settings->prices.calibration.system.terms[t];
+    }
     sim_pass_weights_clear(&weights);
     d->keys[row] = key_of(&deployment);
     d->is_usable[row] = !isnan(d->points[row].ttft_ms) || !isnan(d->points[row].tpot_ms);
