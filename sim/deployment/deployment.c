@@ -101,6 +101,7 @@ static sim_status load_system(sim_deployment *d, const sim_config *config, const
     d->has_system = true;
     d->system = file.system;
     memcpy(d->operators, file.operators, sizeof d->operators);
+    memcpy(d->collectives, file.collectives, sizeof d->collectives);
     return SIM_OK;
 }
 

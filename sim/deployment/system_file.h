@@ -9,6 +9,8 @@
 typedef struct sim_system_file {
     fpm_system system;              // named after the file
     char operators[FPM_NAME_BYTES]; // curves in configs/operators, measured on this GPU or the nearest one
+    char collectives
+        [FPM_NAME_BYTES]; // likewise of collectives, which hang on how GPUs are joined; operators unless said
     char source[200];
 } sim_system_file;
 

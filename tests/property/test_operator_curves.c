@@ -58,13 +58,11 @@ static world *new_world(void) {
 }
 
 static void load(fpm_operators *operators, const sim_system_file *file, fpm_backend backend) {
-    char path[SIM_DATA_PATH_BYTES];
-    fpm_operators_init(operators, &file->system);
-    operators->backend = backend;
-    if (!sim_data_find(CONFIGS, "operators", file->operators, path)) return;
     sim_error error = { 0 };
-    cr_assert_eq(sim_operator_curves_load(operators, &file->system, backend, path, &error), SIM_OK, "%s",
-                 error.message);
+    bool is_measured;
+    cr_assert_eq(sim_system_curves_load(operators, &is_measured, CONFIGS, &file->system, file->operators,
+                                        file->collectives, backend, &error),
+                 SIM_OK, "%s", error.message);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
