@@ -19,6 +19,10 @@ fpm_batch fpm_batch_of(const fpm_metrics *rank) {
         .n_decodes = (double)s->num_decode_requests,
         .decode_kv_tokens = (double)s->sum_decode_kv_tokens,
     };
+    if (batch.n_decodes > 0 && batch.decode_kv_tokens > 0)
+        batch.decode_steps = fmin(batch.decode_kv_tokens / batch.n_decodes +
+                                      batch.n_decodes * s->var_decode_kv_tokens / batch.decode_kv_tokens,
+                                  batch.decode_kv_tokens);
     if (s->sum_prefill_tokens == 0) return batch;
     batch.n_prefills = (double)s->num_prefill_requests;
     batch.prefill_kv_tokens = (double)s->sum_prefill_kv_tokens + batch.prefill_tokens;

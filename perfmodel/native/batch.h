@@ -13,6 +13,8 @@ typedef struct fpm_batch {
     double rows;           // sequences that sample a token: decodes and prompts that end
     double n_prefills, prefill_pairs, prefill_kv_tokens; // pairs: sum new x (past + new / 2); kv: sum past + new
     double n_decodes, decode_kv_tokens;
+    double
+        decode_steps; // sum of squared contexts / sum of contexts: the context of the request that holds a typical key
 } fpm_batch;
 
 // From a record; without moments with those that follow from the schema: items of equal past, new tokens as unequal as the prompt lengths, every

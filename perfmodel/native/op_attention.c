@@ -15,6 +15,8 @@ fpm_attention_form fpm_attention_form_times(const fpm_attention_form *form, doub
         .memory_kv_ms = form->memory_kv_ms * work,
         .memory_token_ms = form->memory_token_ms * work,
         .memory_request_ms = form->memory_request_ms * work,
+        .walk_ms = form->walk_ms * work,
+        .apart = form->apart,
         .serial_token_ms = form->serial_token_ms * work,
         .serial_request_ms = form->serial_request_ms * work,
         .bound_pair_ms = form->bound_pair_ms * times,
@@ -34,10 +36,13 @@ fpm_price fpm_attention_price(const fpm_attention_form *form, const fpm_attentio
     const double pair_bound_ms = form->bound_pair_ms * sums->pairs;
     const double byte_bound_ms = form->bound_kv_ms * sums->kv_tokens + form->bound_token_ms * sums->tokens +
                                  form->bound_request_ms * sums->requests;
-    const double larger_ms = compute_ms > memory_ms ? compute_ms : memory_ms;
+    const double walk_ms = form->walk_ms * sums->steps;
+    const double busy_ms = compute_ms > memory_ms ? compute_ms : memory_ms;
+    const double larger_ms = busy_ms > walk_ms ? busy_ms : walk_ms;
+    const double others_ms = compute_ms + memory_ms + walk_ms - larger_ms;
     fpm_bound bound = compute_ms > memory_ms ? FPM_BOUND_COMPUTE : FPM_BOUND_MEMORY;
     if (floor_ms > larger_ms) bound = FPM_BOUND_LAUNCH;
-    return (fpm_price){ .ms = floor_ms + larger_ms,
+    return (fpm_price){ .ms = floor_ms + larger_ms + form->apart * others_ms,
                         .floor_ms = form->floor_ms,
                         .bound_ms = pair_bound_ms > byte_bound_ms ? pair_bound_ms : byte_bound_ms,
                         .bound = bound };
@@ -57,7 +62,9 @@ fpm_attention_form fpm_attention_form_of(const fpm_operators *operators, fpm_fam
     const double padded_pair_ms = pair_ms * heads * width * wide / curve[ATTENTION_COMPUTE];
     const double kv_ms = work->kv_bytes * byte_ms, token_ms = work->token_bytes * byte_ms;
     const double pad_queries = curve[ATTENTION_PAD_QUERIES], pad_keys = curve[ATTENTION_PAD_KEYS];
-    const double key_ms = 1e-9 * curve[ATTENTION_KEY], request_ms = 1e-6 * curve[ATTENTION_REQUEST];
+    const double key_ms = 1e-9 * curve[ATTENTION_KEY];
+    const double request_ms = 1e-6 * (curve[ATTENTION_REQUEST] + work->heads * curve[ATTENTION_QUERY_HEAD] +
+                                      work->kv_heads * curve[ATTENTION_KEY_HEAD]);
     return (fpm_attention_form){ .floor_ms = 1e-3 * curve[ATTENTION_FLOOR],
                                  .compute_pair_ms = padded_pair_ms,
                                  .compute_kv_ms = padded_pair_ms * pad_queries + key_ms,
@@ -66,6 +73,8 @@ fpm_attention_form fpm_attention_form_of(const fpm_operators *operators, fpm_fam
                                  .memory_kv_ms = kv_ms * kv_heads * wide / curve[ATTENTION_MEMORY],
                                  .memory_token_ms = token_ms * wide / curve[ATTENTION_MEMORY],
                                  .memory_request_ms = request_ms,
+                                 .walk_ms = 1e-6 * curve[ATTENTION_WALK],
+                                 .apart = curve[ATTENTION_APART],
                                  .bound_pair_ms = pair_ms,
                                  .bound_kv_ms = kv_ms,
                                  .bound_token_ms = token_ms };
@@ -87,12 +96,18 @@ static fpm_attention_work grouped_work(const fpm_attention_shape *shape) {
                                  .token_bytes = 4 * shape->n_heads * shape->head_dim };
 }
 
+fpm_family fpm_attention_family(const fpm_attention_shape *shape, bool is_prefill) {
+    const bool is_usual = shape->head_dim == 64 || shape->head_dim == 128 || shape->head_dim == 256;
+    if (shape->has_window || !is_usual) return is_prefill ? FPM_FAMILY_SPECIAL_PREFILL : FPM_FAMILY_SPECIAL_DECODE;
+    return is_prefill ? FPM_FAMILY_ATTENTION_PREFILL : FPM_FAMILY_ATTENTION_DECODE;
+}
+
 fpm_attention_form fpm_attention_prefill_form(const fpm_operators *operators, const fpm_attention_shape *shape) {
     const fpm_attention_work work = grouped_work(shape);
-    return fpm_attention_form_of(operators, FPM_FAMILY_ATTENTION_PREFILL, score_format(operators, shape), &work);
+    return fpm_attention_form_of(operators, fpm_attention_family(shape, true), score_format(operators, shape), &work);
 }
 
 fpm_attention_form fpm_attention_decode_form(const fpm_operators *operators, const fpm_attention_shape *shape) {
     const fpm_attention_work work = grouped_work(shape);
-    return fpm_attention_form_of(operators, FPM_FAMILY_ATTENTION_DECODE, (int)shape->kv_cache, &work);
+    return fpm_attention_form_of(operators, fpm_attention_family(shape, false), (int)shape->kv_cache, &work);
 }

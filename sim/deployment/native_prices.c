@@ -7,12 +7,9 @@
 
 static sim_status load_curves(sim_native_prices *prices, const char *dir, const sim_deployment *deployment,
                               sim_error *error) {
-    fpm_operators_init(&prices->operators, &deployment->system);
-    prices->operators.backend = deployment->backend;
-    char path[SIM_DATA_PATH_BYTES];
-    prices->has_curves = sim_data_find(dir, "operators", deployment->operators, path);
-    if (!prices->has_curves) return SIM_OK;
-    return sim_operator_curves_load(&prices->operators, &deployment->system, deployment->backend, path, error);
+    prices->has_curves = false;
+    return sim_system_curves_load(&prices->operators, &prices->has_curves, dir, &deployment->system,
+                                  deployment->operators, deployment->collectives, deployment->backend, error);
 }
 
 static sim_status load_calibration(sim_native_prices *prices, const sim_config *config, const char *dir,
