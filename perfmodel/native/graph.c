@@ -319,7 +319,12 @@ void fpm_graph_build(fpm_graph *graph, const fpm_deployment *deployment, const f
 // ---------------------------------------------------------------------------------------------------------------------
 
 static fpm_price times(fpm_price price, double count) {
-    return (fpm_price){ price.ms * count, price.floor_ms * count, price.bound_ms * count, price.bound };
+    return (fpm_price){ .ms = price.ms * count,
+                        .floor_ms = price.floor_ms * count,
+                        .bound_ms = price.bound_ms * count,
+                        .peak_compute_ms = price.peak_compute_ms * count,
+                        .peak_memory_ms = price.peak_memory_ms * count,
+                        .bound = price.bound };
 }
 
 fpm_price fpm_operation_price_at(const fpm_operation *o, const fpm_operators *operators, double count) {

@@ -7,6 +7,8 @@ fpm_attention_form fpm_attention_form_times(const fpm_attention_form *form, doub
                                             double floor_factor) {
     const double work = times * work_factor;
     return (fpm_attention_form){
+        .family = form->family,
+        .format = form->format,
         .floor_ms = form->floor_ms * times * floor_factor,
         .compute_pair_ms = form->compute_pair_ms * work,
         .compute_kv_ms = form->compute_kv_ms * work,
@@ -15,8 +17,10 @@ fpm_attention_form fpm_attention_form_times(const fpm_attention_form *form, doub
         .memory_kv_ms = form->memory_kv_ms * work,
         .memory_token_ms = form->memory_token_ms * work,
         .memory_request_ms = form->memory_request_ms * work,
+        .serial_ms = form->serial_ms * work,
         .serial_token_ms = form->serial_token_ms * work,
         .serial_request_ms = form->serial_request_ms * work,
+        .bound_ms = form->bound_ms * times,
         .bound_pair_ms = form->bound_pair_ms * times,
         .bound_kv_ms = form->bound_kv_ms * times,
         .bound_token_ms = form->bound_token_ms * times,
@@ -29,17 +33,20 @@ fpm_price fpm_attention_price(const fpm_attention_form *form, const fpm_attentio
                               form->compute_token_ms * sums->tokens + form->compute_request_ms * sums->requests;
     const double memory_ms = form->memory_kv_ms * sums->kv_tokens + form->memory_token_ms * sums->tokens +
                              form->memory_request_ms * sums->requests;
-    const double floor_ms =
-        form->floor_ms + form->serial_token_ms * sums->tokens + form->serial_request_ms * sums->requests;
+    const double serial_ms =
+        form->serial_ms + form->serial_token_ms * sums->tokens + form->serial_request_ms * sums->requests;
     const double pair_bound_ms = form->bound_pair_ms * sums->pairs;
     const double byte_bound_ms = form->bound_kv_ms * sums->kv_tokens + form->bound_token_ms * sums->tokens +
                                  form->bound_request_ms * sums->requests;
     const double larger_ms = compute_ms > memory_ms ? compute_ms : memory_ms;
     fpm_bound bound = compute_ms > memory_ms ? FPM_BOUND_COMPUTE : FPM_BOUND_MEMORY;
-    if (floor_ms > larger_ms) bound = FPM_BOUND_LAUNCH;
-    return (fpm_price){ .ms = floor_ms + larger_ms,
+    if (serial_ms > larger_ms) bound = FPM_BOUND_MEMORY;
+    if (form->floor_ms > larger_ms + serial_ms) bound = FPM_BOUND_LAUNCH;
+    return (fpm_price){ .ms = form->floor_ms + larger_ms + serial_ms,
                         .floor_ms = form->floor_ms,
-                        .bound_ms = pair_bound_ms > byte_bound_ms ? pair_bound_ms : byte_bound_ms,
+                        .bound_ms = form->bound_ms + (pair_bound_ms > byte_bound_ms ? pair_bound_ms : byte_bound_ms),
+                        .peak_compute_ms = pair_bound_ms,
+                        .peak_memory_ms = form->bound_ms + byte_bound_ms,
                         .bound = bound };
 }
 
@@ -58,7 +65,9 @@ fpm_attention_form fpm_attention_form_of(const fpm_operators *operators, fpm_fam
     const double kv_ms = work->kv_bytes * byte_ms, token_ms = work->token_bytes * byte_ms;
     const double pad_queries = curve[ATTENTION_PAD_QUERIES], pad_keys = curve[ATTENTION_PAD_KEYS];
     const double key_ms = 1e-9 * curve[ATTENTION_KEY], request_ms = 1e-6 * curve[ATTENTION_REQUEST];
-    return (fpm_attention_form){ .floor_ms = 1e-3 * curve[ATTENTION_FLOOR],
+    return (fpm_attention_form){ .family = family,
+                                 .format = format,
+                                 .floor_ms = 1e-3 * curve[ATTENTION_FLOOR],
                                  .compute_pair_ms = padded_pair_ms,
                                  .compute_kv_ms = padded_pair_ms * pad_queries + key_ms,
                                  .compute_token_ms = padded_pair_ms * pad_keys,

@@ -47,7 +47,9 @@ typedef struct fpm_price {
     double ms;
     double floor_ms; // the part of it that does not depend on the work: launch and latency
     double bound_ms; // what the hardware cannot beat
-    fpm_bound bound; // the largest part of `ms`
+    double peak_compute_ms,
+        peak_memory_ms; // of the bound: what is computed at the peak, what is moved at full bandwidth
+    fpm_bound bound;    // the largest part of `ms`
 } fpm_price;
 
 // Everything a price needs beside the shape: the system, and the curves of that system for one backend.
@@ -80,6 +82,7 @@ typedef enum fpm_collective {
     FPM_ALL_TO_ALL,
     FPM_COLLECTIVES
 } fpm_collective;
+fpm_family fpm_collective_family(fpm_collective collective); // whose curve prices it
 fpm_price fpm_collective_price(const fpm_operators *operators, fpm_collective collective, double ranks, double bytes);
 // From one pipeline stage to the next.
 fpm_price fpm_send_price(const fpm_operators *operators, double bytes);
@@ -90,15 +93,17 @@ fpm_price fpm_memory_price(const fpm_operators *operators, double bytes);
 // Attention of one layer over the requests of a batch, as linear forms of batch sums, so that a pass can be priced without walking its requests:
 //   ms = floor + max(compute, memory) + serial
 //   compute = pair_ms x pairs + token_ms x tokens + request_ms x requests        (likewise memory, with kv tokens instead of pairs)
-//   serial = token_ms x tokens + request_ms x requests                           (kernels before and after)
+//   serial = ms + token_ms x tokens + request_ms x requests                      (kernels before and after; ms: weights of their own, read once)
 // Prefill: pairs = sum new x (past + new / 2), kv = sum (past + new), tokens = sum new. Decode: pairs = kv = sum of contexts, tokens = requests.
 typedef struct fpm_attention_form {
     double floor_ms;
     double compute_pair_ms, compute_kv_ms, compute_token_ms, compute_request_ms;
     double memory_kv_ms, memory_token_ms, memory_request_ms;
-    double serial_token_ms, serial_request_ms;
-    // the bound: max(pair x pairs, kv x kv tokens + token x tokens + request x requests)
-    double bound_pair_ms, bound_kv_ms, bound_token_ms, bound_request_ms;
+    double serial_ms, serial_token_ms, serial_request_ms;
+    // the bound: ms + max(pair x pairs, kv x kv tokens + token x tokens + request x requests)
+    double bound_ms, bound_pair_ms, bound_kv_ms, bound_token_ms, bound_request_ms;
+    fpm_family family; // the curve behind it
+    int format;
 } fpm_attention_form;
 typedef struct fpm_attention_sums {
     double pairs, kv_tokens, tokens, requests;
@@ -180,6 +185,8 @@ struct fpm_operators {
     fpm_backend backend;      // whose curves these are
     fpm_curve curves[FPM_FAMILIES][FPM_FORMATS];
 };
+// A curve of which nothing is measured.
+fpm_curve fpm_curve_typical(fpm_family family, int format);
 // Curves for a system of which nothing is measured: what measured GPUs have in common. The backend is vLLM until the caller says otherwise.
 void fpm_operators_init(fpm_operators *operators, const fpm_system *system);
 

@@ -31,25 +31,29 @@ typedef struct backend_section {
     int64_t admission_passes;
 } backend_section;
 static const sim_key backend_keys[] = {
-#define X(code, key_name, value, text)                                                        \
-    { .name = key_name, .type = SIM_KEY_REAL, .offset = AT(code), .default_text = "1", RANGE, \
+#define X(code, key_name, value, text) \
+    { .name = key_name,                \
+      .type = SIM_KEY_REAL,            \
+      .offset = AT(code),              \
+      .default_text = "1",             \
+      RANGE,                           \
       .help = "factor on calibration." key_name },
     FPM_TERM_LIST(X)
 #undef X
-    { .name = "admission_passes",
-      .type = SIM_KEY_INT,
-      .offset = offsetof(backend_section, admission_passes),
-      .default_text = "0",
-      .min = 0,
-      .max = 1e6,
-      .unit = "passes",
-      .help = "engine.admission_passes = auto" },
+        { .name = "admission_passes",
+          .type = SIM_KEY_INT,
+          .offset = offsetof(backend_section, admission_passes),
+          .default_text = "0",
+          .min = 0,
+          .max = 1e6,
+          .unit = "passes",
+          .help = "engine.admission_passes = auto" },
 };
 _Static_assert(offsetof(backend_section, factors) == 0, "the factors come first, as in the sections without more");
 
-const sim_key_table sim_calibration_common_keys = {
-    "calibration", "what native prices are multiplied by and what is added to them", common_keys, FPM_TERMS
-};
+const sim_key_table sim_calibration_common_keys = { "calibration",
+                                                    "what native prices are multiplied by and what is added to them",
+                                                    common_keys, FPM_TERMS };
 const sim_key_table sim_calibration_generation_keys[FPM_GENERATIONS] = {
 #define X(code, name) \
     { "calibration." name, "factors on [calibration] for GPUs of this generation", factor_keys, FPM_TERMS },
@@ -81,17 +85,21 @@ static double *terms_of(sim_calibration *calibration, int table) {
     return calibration->backends[backend_of(table)].terms;
 }
 
-void sim_calibration_override(sim_calibration *calibration, const sim_config *config) {
+bool sim_calibration_override(sim_calibration *calibration, const sim_config *config) {
+    bool is_given = false;
     for (int i = 0; i < SIM_CALIBRATION_TABLES; i++) {
         const sim_key_table *table = sim_calibration_tables[i];
         backend_section given;
         sim_config_fill(config, table, &given);
-        for (int t = 0; t < FPM_TERMS; t++)
-            if (sim_config_is_given(config, table->section, table->keys[t].name))
-                terms_of(calibration, i)[t] = given.factors.terms[t];
+        for (int t = 0; t < FPM_TERMS; t++) {
+            if (!sim_config_is_given(config, table->section, table->keys[t].name)) continue;
+            terms_of(calibration, i)[t] = given.factors.terms[t];
+            is_given = true;
+        }
         if (backend_of(i) >= 0 && sim_config_is_given(config, table->section, "admission_passes"))
             calibration->admission_passes[backend_of(i)] = given.admission_passes;
     }
+    return is_given;
 }
 
 sim_status sim_calibration_load(sim_calibration *calibration, const char *path, sim_error *error) {

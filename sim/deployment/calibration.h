@@ -20,19 +20,20 @@ typedef struct sim_calibration {
 // The tables of all these sections.
 enum { SIM_CALIBRATION_TABLES = 1 + FPM_GENERATIONS + FPM_BACKENDS };
 extern const sim_key_table *const sim_calibration_tables[SIM_CALIBRATION_TABLES];
-extern const sim_key_table sim_calibration_common_keys, sim_calibration_generation_keys[FPM_GENERATIONS], sim_calibration_backend_keys[FPM_BACKENDS];
+extern const sim_key_table sim_calibration_common_keys, sim_calibration_generation_keys[FPM_GENERATIONS],
+    sim_calibration_backend_keys[FPM_BACKENDS];
 // The same as initialisers, for a list of tables.
-#define SIM_CALIBRATION_TABLE_LIST                                                                                     \
-    &sim_calibration_common_keys, &sim_calibration_generation_keys[FPM_AMPERE],                                        \
-        &sim_calibration_generation_keys[FPM_ADA], &sim_calibration_generation_keys[FPM_HOPPER],                       \
-        &sim_calibration_generation_keys[FPM_BLACKWELL], &sim_calibration_generation_keys[FPM_CDNA3],                  \
-        &sim_calibration_backend_keys[FPM_VLLM], &sim_calibration_backend_keys[FPM_SGLANG],                            \
+#define SIM_CALIBRATION_TABLE_LIST                                                                    \
+    &sim_calibration_common_keys, &sim_calibration_generation_keys[FPM_AMPERE],                       \
+        &sim_calibration_generation_keys[FPM_ADA], &sim_calibration_generation_keys[FPM_HOPPER],      \
+        &sim_calibration_generation_keys[FPM_BLACKWELL], &sim_calibration_generation_keys[FPM_CDNA3], \
+        &sim_calibration_backend_keys[FPM_VLLM], &sim_calibration_backend_keys[FPM_SGLANG],           \
         &sim_calibration_backend_keys[FPM_TRTLLM]
 
 // Defaults of the tables.
 sim_calibration sim_calibration_default(void);
-// What `config` was given replaces what `calibration` holds; the rest stays. The configuration must have been made with the tables.
-void sim_calibration_override(sim_calibration *calibration, const sim_config *config);
+// What `config` was given replaces what `calibration` holds; the rest stays. The configuration must have been made with the tables. True: something was given.
+bool sim_calibration_override(sim_calibration *calibration, const sim_config *config);
 // The terms of one generation under one backend.
 fpm_calibration sim_calibration_terms(const sim_calibration *calibration, fpm_generation generation,
                                       fpm_backend backend);

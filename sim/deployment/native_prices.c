@@ -9,22 +9,24 @@ static sim_status load_curves(sim_native_prices *prices, const char *dir, const 
                               sim_error *error) {
     fpm_operators_init(&prices->operators, &deployment->system);
     prices->operators.backend = deployment->backend;
-    char path[SIM_DATA_PATH_BYTES];
-    prices->has_curves = sim_data_find(dir, "operators", deployment->operators, path);
-    if (!prices->has_curves) return SIM_OK;
-    return sim_operator_curves_load(&prices->operators, &deployment->system, deployment->backend, path, error);
+    prices->has_curves = sim_data_find(dir, "operators", deployment->operators, prices->curves_path);
+    if (!prices->has_curves) {
+        prices->curves_path[0] = '\0';
+        return SIM_OK;
+    }
+    return sim_operator_curves_load(&prices->operators, &deployment->system, deployment->backend, prices->curves_path,
+                                    error);
 }
 
 static sim_status load_calibration(sim_native_prices *prices, const sim_config *config, const char *dir,
                                    const char *name, sim_error *error) {
     prices->calibration = sim_calibration_default();
-    char path[SIM_DATA_PATH_BYTES];
-    if (!sim_data_find(dir, "calibrations", name, path))
+    if (!sim_data_find(dir, "calibrations", name, prices->calibration_path))
         return sim_config_contradiction(config, error, "perfmodel", "calibration",
                                         "there is no calibration %s (configs/calibrations has those that are shipped; "
                                         "a file of your own is taken in by include = FILE)",
                                         name);
-    return sim_calibration_load(&prices->calibration, path, error);
+    return sim_calibration_load(&prices->calibration, prices->calibration_path, error);
 }
 
 sim_status sim_native_prices_load(sim_native_prices *prices, const sim_config *config, const char *calibration,
@@ -32,10 +34,11 @@ sim_status sim_native_prices_load(sim_native_prices *prices, const sim_config *c
     sim_data_config data;
     sim_config_fill(config, &sim_data_keys, &data);
     sim_status status = load_curves(prices, data.dir, deployment, error);
+    prices->calibration_path[0] = '\0';
     if (!status && strcmp(calibration, "none") == 0)
         prices->calibration = sim_calibration_default();
     else if (!status)
         status = load_calibration(prices, config, data.dir, calibration, error);
-    if (!status) sim_calibration_override(&prices->calibration, config);
+    if (!status) prices->has_overrides = sim_calibration_override(&prices->calibration, config);
     return status;
 }
