@@ -223,10 +223,10 @@ static sim_status check_arguments(const sim_cli *cli, const sim_command *command
                              cli->n_arguments < command->min_arguments ? "needs an argument" : "has too many arguments",
                              command->name, command->synopsis);
     }
-    const char *needs_output = cli->overwrite        ? "overwrite"
-                               : cli->wants_requests ? "requests"
-                               : cli->wants_fpm      ? "fpm"
-                                                     : NULL;
+    const char *needs_output = cli->overwrite && !cli->calibrate ? "overwrite" // --calibrate names a file
+                               : cli->wants_requests             ? "requests"
+                               : cli->wants_fpm                  ? "fpm"
+                                                                 : NULL;
     if (needs_output && !cli->output) {
         return sim_error_set(error, SIM_USAGE, NULL, 0, "--%s has no effect without a directory (add -o DIR)",
                              needs_output);

@@ -39,6 +39,8 @@ sim_status sim_native_prices_load(sim_native_prices *prices, const sim_config *c
         prices->calibration = sim_calibration_default();
     else if (!status)
         status = load_calibration(prices, config, data.dir, calibration, error);
-    if (!status) prices->has_overrides = sim_calibration_override(&prices->calibration, config);
-    return status;
+    if (status) return status;
+    prices->has_overrides = sim_calibration_override(&prices->calibration, config);
+    prices->calibration.system = deployment->factors;
+    return SIM_OK;
 }

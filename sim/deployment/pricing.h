@@ -19,11 +19,11 @@ typedef enum sim_estimator_kind {
 } sim_estimator_kind;
 
 typedef struct sim_pricing_config {
-    int estimator;     // sim_estimator_kind
-    int pricing;       // fpm_pricing
-    double prefill_ms; // < 0: not given
-    double decode_ms;  // < 0: not given
-    double mixed_ms;   // < 0: not given
+    int estimator;           // sim_estimator_kind
+    int pricing;             // fpm_pricing
+    double prefill_ms;       // < 0: not given
+    double decode_ms;        // < 0: not given
+    double mixed_ms;         // < 0: not given
     const char *calibration; // native: of configs/calibrations; "none" = uncalibrated
 } sim_pricing_config;
 

@@ -79,7 +79,7 @@ static const sim_key node_keys[] = {
 static const sim_key_table system_table = { "system", "what it is", system_keys, COUNT(system_keys) };
 static const sim_key_table gpu_table = { "gpu", "one GPU", gpu_keys, COUNT(gpu_keys) };
 static const sim_key_table node_table = { "node", "the node around it", node_keys, COUNT(node_keys) };
-static const sim_key_table *const tables[] = { &system_table, &gpu_table, &node_table };
+static const sim_key_table *const tables[] = { &system_table, &gpu_table, &node_table, &sim_calibration_system_keys };
 
 static sim_status take(sim_system_file *file, const sim_config *config, const char *path, sim_error *error) {
     system_settings about;
@@ -103,6 +103,7 @@ static sim_status take(sim_system_file *file, const sim_config *config, const ch
                                    .reserved_bytes = (double)gpu.reserved_bytes,
                                    .power_w = gpu.power_w,
                                } };
+    sim_config_fill(config, &sim_calibration_system_keys, &file->factors);
     sim_data_name(path, file->system.name);
     snprintf(file->source, sizeof file->source, "%s", about.source);
     const int n =

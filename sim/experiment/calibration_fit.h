@@ -16,24 +16,32 @@ typedef struct sim_calibration_fit_options {
     double tpot_scale, ttft_scale; // of the Cauchy loss, log units
     double ttft_weight;            // of a TTFT against a TPOT
     double row_sigma;              // log error expected of a row: what the shrinkage is weighed against
-    double factor_sigma, time_sigma, generation_sigma, backend_sigma; // widths of the priors, log units
+    // Widths of the priors, log units: of a term's own parameter, and of what its group shares.
+    double factor_sigma, factor_group_sigma, time_sigma, time_group_sigma;
+    double generation_sigma, generation_group_sigma, backend_sigma, backend_group_sigma;
     double cell_power; // a row weighs (rows of its cell / mean)^-cell_power
 } sim_calibration_fit_options;
 sim_calibration_fit_options sim_calibration_fit_defaults(void);
 
 typedef struct sim_calibration_error {
-    double tpot_mape_pct, ttft_mape_pct, tpot_median_ape_pct, ttft_median_ape_pct;
+    double tpot_mape_pct, ttft_mape_pct, tpot_median_ape_pct, ttft_median_ape_pct; // NAN: none was measured
 } sim_calibration_error;
 
 typedef struct sim_calibration_fit {
     sim_calibration calibration;
     sim_calibration_error before, training, left_out; // left_out: every cell predicted by a fit to the other cells
-    size_t n_parameters;                              // that some row depends on
+    size_t n_parameters;                              // that some row depends on, shrunk ones included
+    size_t n_points;
+    uint32_t n_cells;
 } sim_calibration_fit;
 
-// `calibration` at entry: the priors of the common terms (its factors are not used), and admission_passes, which are kept. SIM_BAD_DATA: fewer than two cells.
+// `prior`: its common terms are where the fit starts and what it is shrunk towards; its admission_passes are kept. The same result at any number of
+// threads. SIM_BAD_DATA: fewer than two cells.
 sim_status sim_calibration_fit_points(sim_calibration_fit *fit, const sim_measured_points *points,
                                       const sim_calibration *prior, const sim_calibration_fit_options *options,
-                                      sim_error *error);
+                                      const sim_row_pool_options *pool, sim_error *error);
+
+// The calibration as an INI file that `include` takes in, where it came from and what it reaches in comments at its head. False on a write error.
+bool sim_calibration_fit_write(const sim_calibration_fit *fit, const char *source, FILE *out);
 
 #endif

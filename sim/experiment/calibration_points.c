@@ -47,9 +47,11 @@ void sim_measured_point_weigh(sim_measured_point *point, const sim_pass_weights 
 // All rows
 // ---------------------------------------------------------------------------------------------------------------------
 
-// What makes a cell. Names are the architecture's and the system's own, so that aliases meet.
+// What makes a cell. An architecture is known by its size, so that models of one shape (DeepSeek-V3 and R1) meet.
 typedef struct cell_key {
-    char model[FPM_NAME_BYTES], system[FPM_NAME_BYTES];
+    double parameters;
+    int64_t n_layers;
+    char system[FPM_NAME_BYTES];
     fpm_backend backend;
     fpm_precision moe_weights;
 } cell_key;
@@ -63,15 +65,17 @@ typedef struct digest {
 } digest;
 
 static cell_key key_of(const fpm_deployment *d) {
-    cell_key key = { .backend = d->backend, .moe_weights = d->quantisation.moe_weights };
-    memcpy(key.model, d->architecture.name, sizeof key.model);
+    cell_key key = { .parameters = fpm_architecture_parameters(&d->architecture),
+                     .n_layers = d->architecture.n_layers,
+                     .backend = d->backend,
+                     .moe_weights = d->quantisation.moe_weights };
     memcpy(key.system, d->system.name, sizeof key.system);
     return key;
 }
 
 static bool is_same_cell(const cell_key *a, const cell_key *b) {
-    return a->backend == b->backend && a->moe_weights == b->moe_weights && strcmp(a->model, b->model) == 0 &&
-           strcmp(a->system, b->system) == 0;
+    return a->parameters == b->parameters && a->n_layers == b->n_layers && a->backend == b->backend &&
+           a->moe_weights == b->moe_weights && strcmp(a->system, b->system) == 0;
 }
 
 static sim_status weigh_row(digest *d, size_t row, const sim_config *config, const sim_settings *settings,
@@ -89,6 +93,10 @@ static sim_status weigh_row(digest *d, size_t row, const sim_config *config, con
                                            .ttft_ms = measured->measured[SIM_TARGET_TTFT],
                                            .tpot_ms = measured->measured[SIM_TARGET_TPOT] };
     sim_measured_point_weigh(&d->points[row], &weights, &graph, &settings->prices.operators);
+    for (int t = 0; t < FPM_TERMS; t++) {
+        d->points[row].ttft_terms[t] *= settings->prices.calibration.system.terms[t];
+        d->points[row].tpot_terms[t] *= settings->prices.calibration.system.terms[t];
+    }
     sim_pass_weights_clear(&weights);
     d->keys[row] = key_of(&deployment);
     d->is_usable[row] = !isnan(d->points[row].ttft_ms) || !isnan(d->points[row].tpot_ms);
