@@ -51,13 +51,21 @@ static inline void naive_collect(naive_pass *p, double times, fpm_collective kin
                      FPM_TERM_LATENCY);
 }
 
+// Sum over `tokens` new ones after `past` of the keys each sees, at most `window`: a trapezium below the window, a rectangle at it.
+static inline double naive_seen_pairs(double past, double tokens, double window) {
+    const double below = fmin(fmax(window - past, 0), tokens);
+    return below * (past + below / 2) + (tokens - below) * window;
+}
+
 // Prompts and decodes of `times` layers, over at most `window` tokens a query.
 static inline void naive_attend(naive_pass *p, double times, double window, fpm_attention_form prefill,
                                 fpm_attention_form decode, fpm_term prefill_term, fpm_term decode_term) {
     const fpm_batch *b = &p->batch;
     fpm_attention_sums s = { b->prefill_pairs, b->prefill_kv_tokens, b->prefill_tokens, b->n_prefills };
-    if (window > 0) {
-        s.pairs = fmin(s.pairs, window * s.tokens);
+    if (window > 0 && s.requests > 0) {
+        s.pairs = fmin(
+            s.pairs, naive_seen_pairs(s.kv_tokens / s.requests - s.tokens / s.requests, s.tokens / s.requests, window) *
+                         s.requests);
         s.kv_tokens = fmin(s.kv_tokens, s.tokens + window * s.requests);
     }
     if (b->n_prefills > 0 && times > 0)

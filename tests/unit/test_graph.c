@@ -229,14 +229,17 @@ Test(graph, a_pipeline_sends_between_its_stages) {
 Test(graph, a_window_cuts_the_sums_of_attention) {
     const fpm_batch batch = { .prefill_tokens = 100,
                               .n_prefills = 2,
-                              .prefill_pairs = 40000,
+                              .prefill_pairs = 42500,
                               .prefill_kv_tokens = 900,
                               .n_decodes = 3,
                               .decode_kv_tokens = 3000 };
     fpm_attention_sums s = fpm_batch_attention(&batch, FPM_DRIVER_PREFILL_ATTENTION, 0);
-    cr_expect(s.pairs == 40000 && s.kv_tokens == 900 && s.tokens == 100 && s.requests == 2);
+    cr_expect(s.pairs == 42500 && s.kv_tokens == 900 && s.tokens == 100 && s.requests == 2);
     s = fpm_batch_attention(&batch, FPM_DRIVER_PREFILL_ATTENTION, 50);
     cr_expect(s.pairs == 5000 && s.kv_tokens == 200 && s.tokens == 100); // 100 queries x 50; the fresh ones and 2 x 50
+    s = fpm_batch_attention(&batch, FPM_DRIVER_PREFILL_ATTENTION, 425);
+    // two of 50 after 400: 25 queries see 400 to 425, the other 25 see 425
+    cr_expect_float_eq(s.pairs, 2 * (25 * 412.5 + 25 * 425), 1e-9);
     s = fpm_batch_attention(&batch, FPM_DRIVER_DECODE_ATTENTION, 0);
     cr_expect(s.pairs == 3000 && s.kv_tokens == 3000 && s.tokens == 3 && s.requests == 3);
     s = fpm_batch_attention(&batch, FPM_DRIVER_DECODE_ATTENTION, 64);
