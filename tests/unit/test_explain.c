@@ -6,7 +6,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "tests/support/native_deployment.h"
+#include "tests/support/native_cases.h"
 
 static fpm_explanation explained(const native_case *c, const fpm_metrics *pass) {
     static fpm_explanation e;

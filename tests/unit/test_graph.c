@@ -6,7 +6,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "tests/support/native_deployment.h"
+#include "tests/support/native_cases.h"
 
 static native_case *deploy(const char *const *sets) {
     sim_error error = { 0 };
