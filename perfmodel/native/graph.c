@@ -353,33 +353,6 @@ fpm_price fpm_operation_price_at(const fpm_operation *o, const fpm_operators *op
     return (fpm_price){ .bound = FPM_BOUND_LAUNCH };
 }
 
-// Keys that the first `length` tokens of a sequence see, each at most `window` of them: the integral of min(x, window).
-static double seen_pairs(double length, double window) {
-    return length <= window ? 0.5 * length * length : window * (length - 0.5 * window);
-}
-
-fpm_attention_sums fpm_batch_attention(const fpm_batch *batch, fpm_driver driver, double window_tokens) {
-    fpm_attention_sums sums;
-    if (driver == FPM_DRIVER_PREFILL_ATTENTION)
-        sums = (fpm_attention_sums){ batch->prefill_pairs, batch->prefill_kv_tokens, batch->prefill_tokens,
-                                     batch->n_prefills };
-    else
-        sums = (fpm_attention_sums){ batch->decode_kv_tokens, batch->decode_kv_tokens, batch->n_decodes,
-                                     batch->n_decodes };
-    if (window_tokens <= 0.0) return sums;
-    // The window is applied to requests of the mean lengths, for which it is exact; so the chunks of a prompt have the pairs of the whole. A prompt reads at most
-    // the window before it and itself.
-    if (driver == FPM_DRIVER_DECODE_ATTENTION) {
-        sums.pairs = sums.kv_tokens = fmin(sums.kv_tokens, sums.requests * window_tokens);
-    } else if (sums.requests > 0.0) {
-        const double length = sums.kv_tokens / sums.requests, past = length - sums.tokens / sums.requests;
-        const double pairs = sums.requests * (seen_pairs(length, window_tokens) - seen_pairs(past, window_tokens));
-        sums.pairs = fmin(sums.pairs, pairs);
-        sums.kv_tokens = fmin(sums.kv_tokens, sums.tokens + sums.requests * window_tokens);
-    }
-    return sums;
-}
-
 fpm_price fpm_operation_price(const fpm_operation *o, const fpm_operators *operators, const fpm_batch *batch) {
     switch (o->driver) {
     case FPM_DRIVER_TOKENS:

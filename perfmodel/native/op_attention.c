@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Attention with grouped heads, and the price of any attention form.
+// Attention with grouped heads, and what all forms of attention have in common.
 #include "perfmodel/native/operator_parts.h"
 
 fpm_attention_form fpm_attention_form_times(const fpm_attention_form *form, double times, double work_factor,
@@ -26,28 +26,6 @@ fpm_attention_form fpm_attention_form_times(const fpm_attention_form *form, doub
         .bound_token_ms = form->bound_token_ms * times,
         .bound_request_ms = form->bound_request_ms * times,
     };
-}
-
-fpm_price fpm_attention_price(const fpm_attention_form *form, const fpm_attention_sums *sums) {
-    const double compute_ms = form->compute_pair_ms * sums->pairs + form->compute_kv_ms * sums->kv_tokens +
-                              form->compute_token_ms * sums->tokens + form->compute_request_ms * sums->requests;
-    const double memory_ms = form->memory_kv_ms * sums->kv_tokens + form->memory_token_ms * sums->tokens +
-                             form->memory_request_ms * sums->requests;
-    const double serial_ms =
-        form->serial_ms + form->serial_token_ms * sums->tokens + form->serial_request_ms * sums->requests;
-    const double pair_bound_ms = form->bound_pair_ms * sums->pairs;
-    const double byte_bound_ms = form->bound_kv_ms * sums->kv_tokens + form->bound_token_ms * sums->tokens +
-                                 form->bound_request_ms * sums->requests;
-    const double larger_ms = compute_ms > memory_ms ? compute_ms : memory_ms;
-    fpm_bound bound = compute_ms > memory_ms ? FPM_BOUND_COMPUTE : FPM_BOUND_MEMORY;
-    if (serial_ms > larger_ms) bound = FPM_BOUND_MEMORY;
-    if (form->floor_ms > larger_ms + serial_ms) bound = FPM_BOUND_LAUNCH;
-    return (fpm_price){ .ms = form->floor_ms + larger_ms + serial_ms,
-                        .floor_ms = form->floor_ms,
-                        .bound_ms = form->bound_ms + (pair_bound_ms > byte_bound_ms ? pair_bound_ms : byte_bound_ms),
-                        .peak_compute_ms = pair_bound_ms,
-                        .peak_memory_ms = form->bound_ms + byte_bound_ms,
-                        .bound = bound };
 }
 
 // (new + pad queries) x (keys + pad keys) of every request, multiplied out into batch sums.

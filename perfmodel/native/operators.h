@@ -108,7 +108,28 @@ typedef struct fpm_attention_form {
 typedef struct fpm_attention_sums {
     double pairs, kv_tokens, tokens, requests;
 } fpm_attention_sums;
-fpm_price fpm_attention_price(const fpm_attention_form *form, const fpm_attention_sums *sums);
+// Here, so that the pass, which wants nothing but `ms` and `bound_ms`, computes nothing else.
+static inline fpm_price fpm_attention_price(const fpm_attention_form *form, const fpm_attention_sums *sums) {
+    const double compute_ms = form->compute_pair_ms * sums->pairs + form->compute_kv_ms * sums->kv_tokens +
+                              form->compute_token_ms * sums->tokens + form->compute_request_ms * sums->requests;
+    const double memory_ms = form->memory_kv_ms * sums->kv_tokens + form->memory_token_ms * sums->tokens +
+                             form->memory_request_ms * sums->requests;
+    const double serial_ms =
+        form->serial_ms + form->serial_token_ms * sums->tokens + form->serial_request_ms * sums->requests;
+    const double pair_bound_ms = form->bound_pair_ms * sums->pairs;
+    const double byte_bound_ms = form->bound_kv_ms * sums->kv_tokens + form->bound_token_ms * sums->tokens +
+                                 form->bound_request_ms * sums->requests;
+    const double larger_ms = compute_ms > memory_ms ? compute_ms : memory_ms;
+    fpm_bound bound = compute_ms > memory_ms ? FPM_BOUND_COMPUTE : FPM_BOUND_MEMORY;
+    if (serial_ms > larger_ms) bound = FPM_BOUND_MEMORY;
+    if (form->floor_ms > larger_ms + serial_ms) bound = FPM_BOUND_LAUNCH;
+    return (fpm_price){ .ms = form->floor_ms + larger_ms + serial_ms,
+                        .floor_ms = form->floor_ms,
+                        .bound_ms = form->bound_ms + (pair_bound_ms > byte_bound_ms ? pair_bound_ms : byte_bound_ms),
+                        .peak_compute_ms = pair_bound_ms,
+                        .peak_memory_ms = form->bound_ms + byte_bound_ms,
+                        .bound = bound };
+}
 // The form of so many layers with calibrated work and floor; the bound is the hardware's and stays.
 fpm_attention_form fpm_attention_form_times(const fpm_attention_form *form, double times, double work_factor,
                                             double floor_factor);
