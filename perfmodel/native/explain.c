@@ -45,11 +45,11 @@ static bool find_curve(const fpm_operation *o, fpm_family *family, int *format) 
     return false;
 }
 
-// A curve that nobody fitted is the typical one.
-fpm_price_source fpm_operation_source(const fpm_operation *operation, const fpm_operators *operators) {
+fpm_price_source fpm_operation_source(const fpm_operation *operation, const fpm_operators *operators,
+                                      bool is_measured) {
     fpm_family family;
     int format;
-    if (!find_curve(operation, &family, &format)) return FPM_FROM_FORMULA;
+    if (!is_measured || !find_curve(operation, &family, &format)) return FPM_FROM_FORMULA;
     const fpm_curve typical = fpm_curve_typical(family, format);
     const bool is_typical = memcmp(&operators->curves[family][format], &typical, sizeof typical) == 0;
     return is_typical ? FPM_FROM_FORMULA : FPM_FROM_FIT;
@@ -78,14 +78,14 @@ static double amount_of(const fpm_operation *operation, const fpm_batch *batch) 
 }
 
 static void add_operation(fpm_explanation *e, const fpm_operation *operation, const fpm_operators *operators,
-                          const fpm_calibration *calibration) {
+                          bool is_measured, const fpm_calibration *calibration) {
     const double amount = amount_of(operation, &e->batch);
     if (amount <= 0.0) return;
     fpm_explained_operation *line = &e->operations[e->n_operations++];
     *line = (fpm_explained_operation){ .operation = operation,
                                        .amount = amount,
                                        .price = fpm_operation_price(operation, operators, &e->batch),
-                                       .source = fpm_operation_source(operation, operators) };
+                                       .source = fpm_operation_source(operation, operators, is_measured) };
     if (operation->kind == FPM_OPERATION_ATTENTION)
         line->sums = fpm_batch_attention(&e->batch, operation->driver, operation->shape.attention.window_tokens);
     line->ms = fpm_operation_calibrated_ms(operation, &line->price, calibration);
@@ -102,12 +102,13 @@ static double times_paid(fpm_term term, const fpm_graph *graph, const fpm_batch 
     return is_of_prompts && batch->n_prefills <= 0.0 ? 0.0 : graph->constants[term];
 }
 
-void fpm_explain(fpm_explanation *e, const fpm_graph *graph, const fpm_operators *operators,
+void fpm_explain(fpm_explanation *e, const fpm_graph *graph, const fpm_operators *operators, bool is_measured,
                  const fpm_calibration *calibration, const fpm_batch *batch) {
     memset(e, 0, sizeof *e);
     e->batch = *batch;
     if (batch->tokens <= 0.0) return;
-    for (size_t i = 0; i < graph->n_operations; i++) add_operation(e, &graph->operations[i], operators, calibration);
+    for (size_t i = 0; i < graph->n_operations; i++)
+        add_operation(e, &graph->operations[i], operators, is_measured, calibration);
     for (int t = FPM_TERM_PASS; t < FPM_TERMS; t++) {
         const double times = times_paid((fpm_term)t, graph, batch), each_us = calibration->terms[t];
         if (times <= 0.0 || each_us <= 0.0) continue;

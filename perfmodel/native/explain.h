@@ -9,11 +9,12 @@
 
 // Where the price of an operation comes from.
 typedef enum fpm_price_source {
-    FPM_FROM_FORMULA, // a curve of which nothing is measured (fpm_operators_init), or none at all
+    FPM_FROM_FORMULA, // a typical curve, as nothing is measured on this system, or none at all
     FPM_FROM_FIT      // a curve fitted to measured kernels of this system
 } fpm_price_source;
 const char *fpm_price_source_name(fpm_price_source source);
-fpm_price_source fpm_operation_source(const fpm_operation *operation, const fpm_operators *operators);
+// `is_measured`: the curves were fitted to kernels of this system; of those, which a file may leave out, the ones that nobody fitted are formulas.
+fpm_price_source fpm_operation_source(const fpm_operation *operation, const fpm_operators *operators, bool is_measured);
 
 typedef struct fpm_explained_operation {
     const fpm_operation *operation; // of the graph
@@ -44,7 +45,7 @@ typedef struct fpm_explanation {
 
 // One pass of one rank and what it shares with the others: batch->shared_tokens are the tokens of all ranks (the rank's own where there is one). The
 // explanation borrows the graph. An empty batch has no operations and costs nothing.
-void fpm_explain(fpm_explanation *explanation, const fpm_graph *graph, const fpm_operators *operators,
+void fpm_explain(fpm_explanation *explanation, const fpm_graph *graph, const fpm_operators *operators, bool is_measured,
                  const fpm_calibration *calibration, const fpm_batch *batch);
 
 #endif

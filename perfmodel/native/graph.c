@@ -129,18 +129,23 @@ static void grouped_layers(builder *b, double n_layers) {
     // Rotary embedding and the write to the cache; the norm of queries and keys reads and writes them once more.
     elementwise(b, "rope_kv_write", FPM_DRIVER_TOKENS, n_layers,
                 (a->has_qk_norm ? 4.0 : 2.0) * (q_width + kv_width) + 2.0 * kv_width);
-    const fpm_attention_shape shape = { q_width / d, kv_width / d, d, b->q->kv_cache, false };
+    fpm_attention_shape shape = {
+        .n_heads = q_width / d, .n_kv_heads = kv_width / d, .head_dim = d, .kv_cache = b->q->kv_cache
+    };
     const fpm_attention_form prefill = fpm_attention_prefill_form(b->operators, &shape);
     const fpm_attention_form decode = fpm_attention_decode_form(b->operators, &shape);
+    shape.has_window = true;
+    const fpm_attention_form window_prefill = fpm_attention_prefill_form(b->operators, &shape);
+    const fpm_attention_form window_decode = fpm_attention_decode_form(b->operators, &shape);
     const double n_window = (double)a->n_window_layers, window = (double)a->window_tokens;
     attention(b, "attention_prefill", FPM_DRIVER_PREFILL_ATTENTION, FPM_TERM_ATTENTION_PREFILL, n_layers - n_window,
               prefill, 0.0);
     attention(b, "attention_decode", FPM_DRIVER_DECODE_ATTENTION, FPM_TERM_ATTENTION_DECODE, n_layers - n_window,
               decode, 0.0);
     attention(b, "window_attention_prefill", FPM_DRIVER_PREFILL_ATTENTION, FPM_TERM_ATTENTION_PREFILL, n_window,
-              prefill, window);
-    attention(b, "window_attention_decode", FPM_DRIVER_DECODE_ATTENTION, FPM_TERM_ATTENTION_DECODE, n_window, decode,
-              window);
+              window_prefill, window);
+    attention(b, "window_attention_decode", FPM_DRIVER_DECODE_ATTENTION, FPM_TERM_ATTENTION_DECODE, n_window,
+              window_decode, window);
     if (a->has_output_gate) elementwise(b, "output_gate", FPM_DRIVER_TOKENS, n_layers, 3.0 * q_width);
     gemm(b, "o_proj", n_layers, h, q_width);
 }

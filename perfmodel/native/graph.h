@@ -81,12 +81,19 @@ static inline double fpm_seen_pairs(double length, double window) {
 static inline fpm_attention_sums fpm_batch_attention(const fpm_batch *batch, fpm_driver driver, double window_tokens) {
     fpm_attention_sums sums;
     if (driver == FPM_DRIVER_PREFILL_ATTENTION)
-        sums = (fpm_attention_sums){ batch->prefill_pairs, batch->prefill_kv_tokens, batch->prefill_tokens,
-                                     batch->n_prefills };
+        sums = (fpm_attention_sums){ .pairs = batch->prefill_pairs,
+                                     .kv_tokens = batch->prefill_kv_tokens,
+                                     .tokens = batch->prefill_tokens,
+                                     .requests = batch->n_prefills,
+                                     .steps = batch->prefill_pairs / fmax(batch->prefill_tokens, 1) };
     else
-        sums = (fpm_attention_sums){ batch->decode_kv_tokens, batch->decode_kv_tokens, batch->n_decodes,
-                                     batch->n_decodes };
+        sums = (fpm_attention_sums){ .pairs = batch->decode_kv_tokens,
+                                     .kv_tokens = batch->decode_kv_tokens,
+                                     .tokens = batch->n_decodes,
+                                     .requests = batch->n_decodes,
+                                     .steps = batch->decode_steps };
     if (window_tokens <= 0.0) return sums;
+    sums.steps = fmin(sums.steps, window_tokens);
     // The window is applied to requests of the mean lengths, for which it is exact; so the chunks of a prompt have the pairs of the whole. A prompt reads at most
     // the window before it and itself.
     if (driver == FPM_DRIVER_DECODE_ATTENTION) {

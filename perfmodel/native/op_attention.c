@@ -18,6 +18,8 @@ fpm_attention_form fpm_attention_form_times(const fpm_attention_form *form, doub
         .memory_token_ms = form->memory_token_ms * work,
         .memory_request_ms = form->memory_request_ms * work,
         .serial_ms = form->serial_ms * work,
+        .walk_ms = form->walk_ms * work,
+        .apart = form->apart,
         .serial_token_ms = form->serial_token_ms * work,
         .serial_request_ms = form->serial_request_ms * work,
         .bound_ms = form->bound_ms * times,
@@ -42,7 +44,9 @@ fpm_attention_form fpm_attention_form_of(const fpm_operators *operators, fpm_fam
     const double padded_pair_ms = pair_ms * heads * width * wide / curve[ATTENTION_COMPUTE];
     const double kv_ms = work->kv_bytes * byte_ms, token_ms = work->token_bytes * byte_ms;
     const double pad_queries = curve[ATTENTION_PAD_QUERIES], pad_keys = curve[ATTENTION_PAD_KEYS];
-    const double key_ms = 1e-9 * curve[ATTENTION_KEY], request_ms = 1e-6 * curve[ATTENTION_REQUEST];
+    const double key_ms = 1e-9 * curve[ATTENTION_KEY];
+    const double request_ms = 1e-6 * (curve[ATTENTION_REQUEST] + work->heads * curve[ATTENTION_QUERY_HEAD] +
+                                      work->kv_heads * curve[ATTENTION_KEY_HEAD]);
     return (fpm_attention_form){ .family = family,
                                  .format = format,
                                  .floor_ms = 1e-3 * curve[ATTENTION_FLOOR],
@@ -53,6 +57,8 @@ fpm_attention_form fpm_attention_form_of(const fpm_operators *operators, fpm_fam
                                  .memory_kv_ms = kv_ms * kv_heads * wide / curve[ATTENTION_MEMORY],
                                  .memory_token_ms = token_ms * wide / curve[ATTENTION_MEMORY],
                                  .memory_request_ms = request_ms,
+                                 .walk_ms = 1e-6 * curve[ATTENTION_WALK],
+                                 .apart = curve[ATTENTION_APART],
                                  .bound_pair_ms = pair_ms,
                                  .bound_kv_ms = kv_ms,
                                  .bound_token_ms = token_ms };
@@ -74,12 +80,18 @@ static fpm_attention_work grouped_work(const fpm_attention_shape *shape) {
                                  .token_bytes = 4 * shape->n_heads * shape->head_dim };
 }
 
+fpm_family fpm_attention_family(const fpm_attention_shape *shape, bool is_prefill) {
+    const bool is_usual = shape->head_dim == 64 || shape->head_dim == 128 || shape->head_dim == 256;
+    if (shape->has_window || !is_usual) return is_prefill ? FPM_FAMILY_SPECIAL_PREFILL : FPM_FAMILY_SPECIAL_DECODE;
+    return is_prefill ? FPM_FAMILY_ATTENTION_PREFILL : FPM_FAMILY_ATTENTION_DECODE;
+}
+
 fpm_attention_form fpm_attention_prefill_form(const fpm_operators *operators, const fpm_attention_shape *shape) {
     const fpm_attention_work work = grouped_work(shape);
-    return fpm_attention_form_of(operators, FPM_FAMILY_ATTENTION_PREFILL, score_format(operators, shape), &work);
+    return fpm_attention_form_of(operators, fpm_attention_family(shape, true), score_format(operators, shape), &work);
 }
 
 fpm_attention_form fpm_attention_decode_form(const fpm_operators *operators, const fpm_attention_shape *shape) {
     const fpm_attention_work work = grouped_work(shape);
-    return fpm_attention_form_of(operators, FPM_FAMILY_ATTENTION_DECODE, (int)shape->kv_cache, &work);
+    return fpm_attention_form_of(operators, fpm_attention_family(shape, false), (int)shape->kv_cache, &work);
 }

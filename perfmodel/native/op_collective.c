@@ -36,10 +36,13 @@ fpm_price fpm_collective_price(const fpm_operators *operators, fpm_collective co
     const double step_ms = 1e3 * (ranks - 1) / ranks / link_bytes_per_s(operators->system, ranks);
     // A rank keeps its own part. Switches can add up on the way, so this is the bound of an all-reduce too.
     const double bound_ms = bytes * step_ms;
+    // Small messages carry their flags along; large ones synchronise, which takes longer to begin with.
+    const double is_large = bytes / (bytes + curve[COLLECTIVE_PROTOCOL_BYTES]);
     const double latency_ms =
-        1e-3 * at_ranks(ranks, curve[COLLECTIVE_LATENCY_2], curve[COLLECTIVE_LATENCY_4], curve[COLLECTIVE_LATENCY_8]);
+        1e-3 * (at_ranks(ranks, curve[COLLECTIVE_LATENCY_2], curve[COLLECTIVE_LATENCY_4], curve[COLLECTIVE_LATENCY_8]) +
+                curve[COLLECTIVE_PROTOCOL] * is_large);
     const double slower = exp2(at_ranks(ranks, 0, log2(curve[COLLECTIVE_SLOWER_4]), log2(curve[COLLECTIVE_SLOWER_8])));
-    const double network_ms = (bytes + curve[COLLECTIVE_PAD_BYTES]) * step_ms * slower / curve[COLLECTIVE_SHARE_2];
+    const double network_ms = bytes * step_ms * slower / curve[COLLECTIVE_SHARE_2];
     return (fpm_price){ .ms = fpm_norm(latency_ms, network_ms, curve[COLLECTIVE_SHARPNESS]),
                         .floor_ms = latency_ms,
                         .bound_ms = bound_ms,

@@ -26,7 +26,8 @@ fpm_attention_form fpm_latent_kernel_form(const fpm_operators *operators, const 
     return fpm_attention_form_of(operators, FPM_FAMILY_LATENT_DECODE, (int)shape->kv_cache, &work);
 }
 
-// Every head has weights of its own, read once a pass. The products run one after the other and beside nothing else, so what they take adds up.
+// Every head has weights of its own, read once a pass; tokens take the larger of compute and memory. The products run one after the other and beside
+// nothing else, so what they take adds up.
 fpm_attention_form fpm_latent_product_form(const fpm_operators *operators, const fpm_latent_shape *shape) {
     const int format = (int)FPM_BF16;
     const double *curve = fpm_curve_of(operators, FPM_FAMILY_LATENT_BMM, format);
@@ -38,7 +39,7 @@ fpm_attention_form fpm_latent_product_form(const fpm_operators *operators, const
     return (fpm_attention_form){
         .floor_ms = 2e-3 * curve[BMM_FLOOR],
         .serial_ms = weight_bytes * byte_ms,
-        .serial_token_ms = compute_ms + token_values * fpm_format_activation_bytes(format) * byte_ms,
+        .serial_token_ms = fmax(compute_ms, token_values * fpm_format_activation_bytes(format) * byte_ms),
         .bound_ms = weight_bytes * fpm_byte_ms(operators),
         .family = FPM_FAMILY_LATENT_BMM,
         .format = format,

@@ -19,6 +19,8 @@
     X(FPM_FAMILY_MOE, "moe")                             \
     X(FPM_FAMILY_ATTENTION_PREFILL, "attention_prefill") \
     X(FPM_FAMILY_ATTENTION_DECODE, "attention_decode")   \
+    X(FPM_FAMILY_SPECIAL_PREFILL, "special_prefill")     \
+    X(FPM_FAMILY_SPECIAL_DECODE, "special_decode")       \
     X(FPM_FAMILY_LATENT_PREFILL, "latent_prefill")       \
     X(FPM_FAMILY_LATENT_DECODE, "latent_decode")         \
     X(FPM_FAMILY_LATENT_BMM, "latent_bmm")               \
@@ -91,14 +93,17 @@ fpm_price fpm_send_price(const fpm_operators *operators, double bytes);
 fpm_price fpm_memory_price(const fpm_operators *operators, double bytes);
 
 // Attention of one layer over the requests of a batch, as linear forms of batch sums, so that a pass can be priced without walking its requests:
-//   ms = floor + max(compute, memory) + serial
+//   ms = floor + (1 - apart) max(compute, memory, walk) + apart (compute + memory + walk) + serial
 //   compute = pair_ms x pairs + token_ms x tokens + request_ms x requests        (likewise memory, with kv tokens instead of pairs)
+//   walk = walk_ms x steps                                                       (one core along the keys of one request)
 //   serial = ms + token_ms x tokens + request_ms x requests                      (kernels before and after; ms: weights of their own, read once)
 // Prefill: pairs = sum new x (past + new / 2), kv = sum (past + new), tokens = sum new. Decode: pairs = kv = sum of contexts, tokens = requests.
+// Steps: the keys that a typical query sees, of the longer requests: pairs / tokens of prefill; sum of squared contexts / sum of contexts of decode.
 typedef struct fpm_attention_form {
     double floor_ms;
     double compute_pair_ms, compute_kv_ms, compute_token_ms, compute_request_ms;
     double memory_kv_ms, memory_token_ms, memory_request_ms;
+    double walk_ms, apart;
     double serial_ms, serial_token_ms, serial_request_ms;
     // the bound: ms + max(pair x pairs, kv x kv tokens + token x tokens + request x requests)
     double bound_ms, bound_pair_ms, bound_kv_ms, bound_token_ms, bound_request_ms;
@@ -107,6 +112,7 @@ typedef struct fpm_attention_form {
 } fpm_attention_form;
 typedef struct fpm_attention_sums {
     double pairs, kv_tokens, tokens, requests;
+    double steps;
 } fpm_attention_sums;
 // Here, so that the pass, which wants nothing but `ms` and `bound_ms`, computes nothing else.
 static inline fpm_price fpm_attention_price(const fpm_attention_form *form, const fpm_attention_sums *sums) {
@@ -119,11 +125,14 @@ static inline fpm_price fpm_attention_price(const fpm_attention_form *form, cons
     const double pair_bound_ms = form->bound_pair_ms * sums->pairs;
     const double byte_bound_ms = form->bound_kv_ms * sums->kv_tokens + form->bound_token_ms * sums->tokens +
                                  form->bound_request_ms * sums->requests;
-    const double larger_ms = compute_ms > memory_ms ? compute_ms : memory_ms;
+    const double walk_ms = form->walk_ms * sums->steps;
+    const double busy_ms = compute_ms > memory_ms ? compute_ms : memory_ms;
+    const double larger_ms = busy_ms > walk_ms ? busy_ms : walk_ms;
+    const double others_ms = compute_ms + memory_ms + walk_ms - larger_ms;
     fpm_bound bound = compute_ms > memory_ms ? FPM_BOUND_COMPUTE : FPM_BOUND_MEMORY;
     if (serial_ms > larger_ms) bound = FPM_BOUND_MEMORY;
     if (form->floor_ms > larger_ms + serial_ms) bound = FPM_BOUND_LAUNCH;
-    return (fpm_price){ .ms = form->floor_ms + larger_ms + serial_ms,
+    return (fpm_price){ .ms = form->floor_ms + larger_ms + form->apart * others_ms + serial_ms,
                         .floor_ms = form->floor_ms,
                         .bound_ms = form->bound_ms + (pair_bound_ms > byte_bound_ms ? pair_bound_ms : byte_bound_ms),
                         .peak_compute_ms = pair_bound_ms,
@@ -139,7 +148,10 @@ typedef struct fpm_attention_shape {
     double n_heads, n_kv_heads, head_dim;
     fpm_precision kv_cache;
     bool has_16bit_scores; // of an 8-bit cache: multiplied in bf16 all the same, as vLLM always does
+    bool has_window;
 } fpm_attention_shape;
+// Whose curve prices it: engines have kernels of their own for windows and for heads of another width than 64, 128 or 256.
+fpm_family fpm_attention_family(const fpm_attention_shape *shape, bool is_prefill);
 fpm_attention_form fpm_attention_prefill_form(const fpm_operators *operators, const fpm_attention_shape *shape);
 fpm_attention_form fpm_attention_decode_form(const fpm_operators *operators, const fpm_attention_shape *shape);
 
@@ -187,7 +199,7 @@ const char *fpm_format_name(int format);
 bool fpm_family_has_format(fpm_family family, int format);
 
 // The free numbers of one family in one format; what they mean is said by the family's table of parameters.
-enum { FPM_CURVE_VALUES = 12 };
+enum { FPM_CURVE_VALUES = 16 };
 typedef struct fpm_curve {
     double values[FPM_CURVE_VALUES];
 } fpm_curve;

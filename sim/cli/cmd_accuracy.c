@@ -128,8 +128,9 @@ static void print_error(const char *what, const sim_calibration_error *error) {
 }
 
 static void print_fit(const sim_calibration_fit *fit, size_t n_rows) {
-    printf("%zu of %zu rows, %u cells, %zu parameters\n\n%-34s %8s %8s %8s %8s\n", fit->n_points, n_rows, fit->n_cells,
-           fit->n_parameters, "", "TPOT %", "median %", "TTFT %", "median %");
+    printf("%zu of %zu rows, %u cells, %zu parameters (shrunk to an effective %.0f)\n\n%-34s %8s %8s %8s %8s\n",
+           fit->n_points, n_rows, fit->n_cells, fit->n_parameters, fit->effective_parameters, "", "TPOT %", "median %",
+           "TTFT %", "median %");
     print_error("before", &fit->before);
     print_error("as fitted", &fit->training);
     print_error("each cell by a fit to the others", &fit->left_out);

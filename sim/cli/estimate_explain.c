@@ -17,6 +17,8 @@ static void fill(walk *w, const sim_estimate_subject *subject) {
         sim_calibration_terms(&subject->prices.calibration, w->deployment.system.generation, w->deployment.backend);
     w->explanation.deployment = &w->deployment;
     w->explanation.curves = subject->prices.curves_path;
+    w->explanation.has_curves = subject->prices.has_curves;
+    w->explanation.collectives = subject->deployment.collectives;
     w->explanation.calibration = subject->prices.calibration_path;
     w->explanation.has_overrides = subject->prices.has_overrides;
     w->explanation.pricing = subject->pricing;

@@ -66,8 +66,9 @@ static const option options[] = {
     { "worst", '\0', SIM_OPT_ACCURACY, IS_TEXT, AT(worst), "N", "how many of the worst rows are listed (10)" },
     { "calibrate", '\0', SIM_OPT_ACCURACY, IS_TEXT, AT(calibrate), "OUT.ini",
       "fit the native model to the rows and write its constants" },
-    { "curves", '\0', SIM_OPT_ACCURACY, IS_TEXT, AT(curves), "DIR",
-      "operators: price with the curves of DIR/SYSTEM.ini, not with those that are shipped" },
+    { "curves", '\0', SIM_OPT_ACCURACY, IS_TEXT, AT(curves), "DIR|FILE",
+      "operators: price with the curves of DIR/SYSTEM.ini, or all systems with those of FILE (those that are "
+      "shipped)" },
     { "progress", '\0', SIM_OPT_PROGRESS, IS_PROGRESS, 0, "auto|always|never",
       "a bar on standard error; auto: when it is a terminal" },
     { "quiet", 'q', SIM_OPT_QUIET, IS_FLAG, AT(quiet), NULL, "no progress, no warnings" },

@@ -7,15 +7,13 @@
 
 static sim_status load_curves(sim_native_prices *prices, const char *dir, const sim_deployment *deployment,
                               sim_error *error) {
-    fpm_operators_init(&prices->operators, &deployment->system);
-    prices->operators.backend = deployment->backend;
-    prices->has_curves = sim_data_find(dir, "operators", deployment->operators, prices->curves_path);
-    if (!prices->has_curves) {
-        prices->curves_path[0] = '\0';
-        return SIM_OK;
-    }
-    return sim_operator_curves_load(&prices->operators, &deployment->system, deployment->backend, prices->curves_path,
-                                    error);
+    prices->has_curves = false;
+    const sim_status status =
+        sim_system_curves_load(&prices->operators, &prices->has_curves, dir, &deployment->system, deployment->operators,
+                               deployment->collectives, deployment->backend, error);
+    const char *name = prices->has_curves ? deployment->operators : "typical";
+    if (!sim_data_find(dir, "operators", name, prices->curves_path)) prices->curves_path[0] = '\0';
+    return status;
 }
 
 static sim_status load_calibration(sim_native_prices *prices, const sim_config *config, const char *dir,

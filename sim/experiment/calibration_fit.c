@@ -208,7 +208,7 @@ static void errors_at(error_list *a, const problem *p, const double *x, sim_cali
 sim_calibration_fit_options sim_calibration_fit_defaults(void) {
     return (sim_calibration_fit_options){
         .tpot_scale = 0.2,
-        .ttft_scale = 0.2,
+        .ttft_scale = 0.15,
         .ttft_weight = 0.25,
         .row_sigma = 0.3,
         .factor_sigma = 0.3,
@@ -296,16 +296,29 @@ static bool make_matrices(problem *p, const uint32_t *rows_of_cell, uint32_t lef
     return weights && p->normal && p->gradient && p->step;
 }
 
+// How many parameters the rows determine: the posterior variance of one that they say nothing about is its prior's.
+static double effective_parameters(problem *p, const double *x) {
+    build(p, x, 1.0);
+    gsl_linalg_cholesky_decomp1(p->normal);
+    gsl_linalg_cholesky_invert(p->normal);
+    double n = 0.0;
+    for (size_t i = 0; i < p->n_parameters; i++)
+        n += 1.0 - gsl_matrix_get(p->normal, i, i) / (p->sigma[i] * p->sigma[i]);
+    return n;
+}
+
 // Cell n_cells is none: the fit to everything.
 static sim_status fit_without(job *j, uint32_t cell, double *x, sim_error *error) {
     problem p = j->shared;
     sim_status status = SIM_OK;
-    if (!make_matrices(&p, j->rows_of_cell, cell))
+    if (!make_matrices(&p, j->rows_of_cell, cell)) {
         status = sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory");
-    else if (cell == p.points->n_cells)
+    } else if (cell == p.points->n_cells) {
         minimise(&p, x, FIRST_WIDENING, FIRST_STEPS);
-    else
+        j->fit->effective_parameters = effective_parameters(&p, x);
+    } else {
         minimise(&p, x, NEXT_WIDENING, NEXT_STEPS);
+    }
     free_matrices(&p);
     return status;
 }

@@ -30,7 +30,9 @@ typedef struct sim_calibration_error {
 typedef struct sim_calibration_fit {
     sim_calibration calibration;
     sim_calibration_error before, training, left_out; // left_out: every cell predicted by a fit to the other cells
-    size_t n_parameters;                              // that some row depends on, shrunk ones included
+    size_t n_parameters;                              // that some row depends on
+    double
+        effective_parameters; // of them, as far as the rows and not the priors determine them (sum of 1 - posterior / prior variance)
     size_t n_points;
     uint32_t n_cells;
 } sim_calibration_fit;

@@ -19,9 +19,9 @@ bool sim_calibration_fit_write(const sim_calibration_fit *fit, const char *sourc
                            "; Calibration of the native forward-pass model, written by\n"
                            ";   forepass accuracy %s --calibrate\n"
                            "; from %zu measured serving runs of %u cells (model, GPU, engine, number format); %zu "
-                           "parameters, shrunk.\n"
+                           "parameters,\n; shrunk to an effective %.0f.\n"
                            "; Mean absolute percentage errors:\n",
-                           source, fit->n_points, fit->n_cells, fit->n_parameters) >= 0;
+                           source, fit->n_points, fit->n_cells, fit->n_parameters, fit->effective_parameters) >= 0;
     is_well = write_error("before", &fit->before, out) && is_well;
     is_well = write_error("as fitted", &fit->training, out) && is_well;
     is_well = write_error("each cell by a fit to the others", &fit->left_out, out) && is_well;

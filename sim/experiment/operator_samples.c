@@ -14,18 +14,34 @@
 #include "sim/workload/trace_reader.h"
 
 static const char *const kind_names[] = {
-#define X(code, name, family, host_us) name,
+#define X(code, name, family, host_us, class_of) name,
     SIM_SAMPLE_KIND_LIST(X)
 #undef X
 };
 static const fpm_family kind_families[] = {
-#define X(code, name, family, host_us) family,
+#define X(code, name, family, host_us, class_of) family,
+    SIM_SAMPLE_KIND_LIST(X)
+#undef X
+};
+
+static const sim_sample_class kind_classes[] = {
+#define X(code, name, family, host_us, class_of) class_of,
     SIM_SAMPLE_KIND_LIST(X)
 #undef X
 };
 
 const char *sim_sample_kind_name(sim_sample_kind kind) { return kind_names[kind]; }
-fpm_family sim_sample_kind_family(sim_sample_kind kind) { return kind_families[kind]; }
+sim_sample_class sim_sample_kind_class(sim_sample_kind kind) { return kind_classes[kind]; }
+const char *sim_sample_class_name(sim_sample_class of) {
+    static const char *const names[] = { "GEMM", "ATTENTION", "MOE", "COLLECTIVE" };
+    return names[of];
+}
+
+fpm_family sim_sample_family(const sim_operator_sample *sample) {
+    if (sample->kind == SIM_SAMPLE_ATTENTION_PREFILL || sample->kind == SIM_SAMPLE_ATTENTION_DECODE)
+        return fpm_attention_family(&sample->shape.attention, sample->kind == SIM_SAMPLE_ATTENTION_PREFILL);
+    return kind_families[sample->kind];
+}
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Rows
@@ -79,14 +95,17 @@ static fpm_attention_sums prefill_sums(double requests, double fresh, double pas
         sums.pairs = requests * (growing * (past + growing / 2) + (fresh - growing) * window);
         sums.kv_tokens = requests * fmin(context, fresh + window);
     }
+    sums.steps = sums.pairs / sums.tokens;
     return sums;
 }
 
 static fpm_attention_sums decode_sums(double requests, double context, double window) {
     if (window > 0) context = fmin(context, window);
-    return (fpm_attention_sums){
-        .pairs = requests * context, .kv_tokens = requests * context, .tokens = requests, .requests = requests
-    };
+    return (fpm_attention_sums){ .pairs = requests * context,
+                                 .kv_tokens = requests * context,
+                                 .tokens = requests,
+                                 .requests = requests,
+                                 .steps = context };
 }
 
 enum { GEMM_DTYPE = OWN, GEMM_M, GEMM_N, GEMM_K };
@@ -119,14 +138,15 @@ static bool read_moe(const record *row, sim_operator_sample *sample) {
 }
 
 enum { AT_BATCH = OWN, AT_ISL, AT_HEADS, AT_KV_HEADS, AT_DIM, AT_DTYPE, AT_CACHE, AT_STEP, AT_WINDOW };
+static double window_of(const record *row) { return isnan(row->number[AT_WINDOW]) ? 0 : row->number[AT_WINDOW]; }
+
 static void read_attention(const record *row, sim_operator_sample *sample) {
     sample->shape.attention = (fpm_attention_shape){ .n_heads = row->number[AT_HEADS],
                                                      .n_kv_heads = row->number[AT_KV_HEADS],
                                                      .head_dim = row->number[AT_DIM],
-                                                     .kv_cache = cache_of(row, AT_CACHE) };
+                                                     .kv_cache = cache_of(row, AT_CACHE),
+                                                     .has_window = window_of(row) > 0 };
 }
-
-static double window_of(const record *row) { return isnan(row->number[AT_WINDOW]) ? 0 : row->number[AT_WINDOW]; }
 
 static bool read_context_attention(const record *row, sim_operator_sample *sample) {
     sample->kind = SIM_SAMPLE_ATTENTION_PREFILL;
@@ -542,7 +562,7 @@ static size_t group_of(const sim_operator_sample *sample) {
 // The fastest twentieth of a group must have a sample below the limit of its kind.
 static bool mark_host_bound(sim_sample_set *set) {
     static const double limits_us[] = {
-#define X(code, name, family, host_us) host_us,
+#define X(code, name, family, host_us, class_of) host_us,
         SIM_SAMPLE_KIND_LIST(X)
 #undef X
     };

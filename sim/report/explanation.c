@@ -5,7 +5,7 @@ static void walk_part(sim_explanation *e, const fpm_metrics *rank, const fpm_gra
                       const fpm_operators *operators, const fpm_calibration *calibration) {
     fpm_batch batch = fpm_batch_of(rank);
     batch.shared_tokens = batch.tokens * (double)e->deployment->layout.data;
-    fpm_explain(&e->passes[e->n_passes++], graph, operators, calibration, &batch);
+    fpm_explain(&e->passes[e->n_passes++], graph, operators, e->has_curves, calibration, &batch);
 }
 
 void sim_explanation_walk(sim_explanation *e, fpm_graph *graph, const fpm_operators *operators,

@@ -10,7 +10,9 @@
 
 typedef struct sim_explanation {
     const fpm_deployment *deployment;
-    const char *curves;      // file of fitted curves; "": typical ones
+    const char *curves;      // file of curves; "": none, formulas alone
+    const char *collectives; // whose curves price collectives
+    bool has_curves;         // they are of this system; else typical ones
     const char *calibration; // file; "": none
     bool has_overrides;      // some of its terms were given anew
     fpm_pricing pricing;

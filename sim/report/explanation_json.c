@@ -41,6 +41,8 @@ static void add_what(cJSON *root, const sim_explanation *e) {
     cJSON_AddBoolToObject(formats, "has_16bit_activations", d->quantisation.has_16bit_activations);
     cJSON_AddStringToObject(root, "pricing", e->pricing == FPM_PRICING_SERIAL ? "serial" : "fused");
     cJSON_AddStringToObject(root, "curves", e->curves);
+    cJSON_AddBoolToObject(root, "is_measured", e->has_curves);
+    cJSON_AddStringToObject(root, "collectives", e->collectives);
     cJSON_AddStringToObject(root, "calibration", e->calibration);
     cJSON_AddBoolToObject(root, "has_calibration_overrides", e->has_overrides);
 }

@@ -55,7 +55,9 @@ static void write_batch(const sim_explanation *e, FILE *out) {
 static void write_header(const sim_explanation *e, FILE *out) {
     write_what(e, out);
     write_batch(e, out);
-    fprintf(out, "curves       %s\n", *e->curves ? e->curves : "typical (no file of fitted ones for this system)");
+    fprintf(out, "curves       %s%s%s%s\n",
+            e->has_curves ? "" : "typical ones, as nothing is measured on this system: ",
+            *e->curves ? e->curves : "none", *e->collectives ? ", collectives " : "", e->collectives);
     fprintf(out, "calibration  %s%s\n", *e->calibration ? e->calibration : "none",
             e->has_overrides ? ", with terms given anew" : "");
 }

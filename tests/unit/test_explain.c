@@ -12,7 +12,7 @@ static fpm_explanation explained(const native_case *c, const fpm_metrics *pass) 
     static fpm_explanation e;
     fpm_batch batch = fpm_batch_of(pass);
     batch.shared_tokens = batch.tokens * (double)c->native.layout.data;
-    fpm_explain(&e, &c->graph, &c->prices.operators, &c->calibration, &batch);
+    fpm_explain(&e, &c->graph, &c->prices.operators, c->prices.has_curves, &c->calibration, &batch);
     return e;
 }
 

@@ -30,7 +30,7 @@ static void drop(planned *p) {
 static double walked_ms(const planned *p, fpm_batch batch, double shared) {
     static fpm_explanation e;
     batch.shared_tokens = shared;
-    fpm_explain(&e, &p->c->graph, &p->c->prices.operators, &p->c->calibration, &batch);
+    fpm_explain(&e, &p->c->graph, &p->c->prices.operators, p->c->prices.has_curves, &p->c->calibration, &batch);
     return e.operations_ms + e.terms_ms;
 }
 
