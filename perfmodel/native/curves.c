@@ -135,15 +135,18 @@ static void quantise(fpm_curve *curve, fpm_family family, int format) {
     }
 }
 
+fpm_curve fpm_curve_typical(fpm_family family, int format) {
+    fpm_curve curve = { { 0 } };
+    for (size_t i = 0; i < tables[family].n; i++) curve.values[i] = tables[family].parameters[i].typical;
+    quantise(&curve, family, format);
+    return curve;
+}
+
 void fpm_operators_init(fpm_operators *operators, const fpm_system *system) {
     memset(operators, 0, sizeof *operators);
     operators->system = system;
     operators->backend = FPM_VLLM;
-    for (int family = 0; family < FPM_FAMILIES; family++) {
-        for (int format = 0; format < FPM_FORMATS; format++) {
-            fpm_curve *curve = &operators->curves[family][format];
-            for (size_t i = 0; i < tables[family].n; i++) curve->values[i] = tables[family].parameters[i].typical;
-            quantise(curve, (fpm_family)family, format);
-        }
-    }
+    for (int family = 0; family < FPM_FAMILIES; family++)
+        for (int format = 0; format < FPM_FORMATS; format++)
+            operators->curves[family][format] = fpm_curve_typical((fpm_family)family, format);
 }

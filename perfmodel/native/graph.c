@@ -324,7 +324,12 @@ void fpm_graph_build(fpm_graph *graph, const fpm_deployment *deployment, const f
 // ---------------------------------------------------------------------------------------------------------------------
 
 static fpm_price times(fpm_price price, double count) {
-    return (fpm_price){ price.ms * count, price.floor_ms * count, price.bound_ms * count, price.bound };
+    return (fpm_price){ .ms = price.ms * count,
+                        .floor_ms = price.floor_ms * count,
+                        .bound_ms = price.bound_ms * count,
+                        .peak_compute_ms = price.peak_compute_ms * count,
+                        .peak_memory_ms = price.peak_memory_ms * count,
+                        .bound = price.bound };
 }
 
 fpm_price fpm_operation_price_at(const fpm_operation *o, const fpm_operators *operators, double count) {
@@ -351,30 +356,6 @@ fpm_price fpm_operation_price_at(const fpm_operation *o, const fpm_operators *op
     }
     assert(!"attention has no single count");
     return (fpm_price){ .bound = FPM_BOUND_LAUNCH };
-}
-
-fpm_attention_sums fpm_batch_attention(const fpm_batch *batch, fpm_driver driver, double window_tokens) {
-    fpm_attention_sums sums;
-    if (driver == FPM_DRIVER_PREFILL_ATTENTION)
-        sums = (fpm_attention_sums){ .pairs = batch->prefill_pairs,
-                                     .kv_tokens = batch->prefill_kv_tokens,
-                                     .tokens = batch->prefill_tokens,
-                                     .requests = batch->n_prefills,
-                                     .steps = batch->prefill_pairs / fmax(batch->prefill_tokens, 1) };
-    else
-        sums = (fpm_attention_sums){ .pairs = batch->decode_kv_tokens,
-                                     .kv_tokens = batch->decode_kv_tokens,
-                                     .tokens = batch->n_decodes,
-                                     .requests = batch->n_decodes,
-                                     .steps = batch->decode_steps };
-    if (window_tokens <= 0.0) return sums;
-    // The window is applied to the mean: a query sees at most the window, a prompt reads at most the window before it and itself.
-    sums.pairs = fmin(sums.pairs, sums.tokens * window_tokens);
-    sums.steps = fmin(sums.steps, window_tokens);
-    sums.kv_tokens =
-        fmin(sums.kv_tokens, driver == FPM_DRIVER_PREFILL_ATTENTION ? sums.tokens + sums.requests * window_tokens
-                                                                    : sums.requests * window_tokens);
-    return sums;
 }
 
 fpm_price fpm_operation_price(const fpm_operation *o, const fpm_operators *operators, const fpm_batch *batch) {

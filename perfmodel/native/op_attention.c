@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Attention with grouped heads, and the price of any attention form.
+// Attention with grouped heads, and what all forms of attention have in common.
 #include "perfmodel/native/operator_parts.h"
 
 fpm_attention_form fpm_attention_form_times(const fpm_attention_form *form, double times, double work_factor,
                                             double floor_factor) {
     const double work = times * work_factor;
     return (fpm_attention_form){
+        .family = form->family,
+        .format = form->format,
         .floor_ms = form->floor_ms * times * floor_factor,
         .compute_pair_ms = form->compute_pair_ms * work,
         .compute_kv_ms = form->compute_kv_ms * work,
@@ -15,37 +17,17 @@ fpm_attention_form fpm_attention_form_times(const fpm_attention_form *form, doub
         .memory_kv_ms = form->memory_kv_ms * work,
         .memory_token_ms = form->memory_token_ms * work,
         .memory_request_ms = form->memory_request_ms * work,
+        .serial_ms = form->serial_ms * work,
         .walk_ms = form->walk_ms * work,
         .apart = form->apart,
         .serial_token_ms = form->serial_token_ms * work,
         .serial_request_ms = form->serial_request_ms * work,
+        .bound_ms = form->bound_ms * times,
         .bound_pair_ms = form->bound_pair_ms * times,
         .bound_kv_ms = form->bound_kv_ms * times,
         .bound_token_ms = form->bound_token_ms * times,
         .bound_request_ms = form->bound_request_ms * times,
     };
-}
-
-fpm_price fpm_attention_price(const fpm_attention_form *form, const fpm_attention_sums *sums) {
-    const double compute_ms = form->compute_pair_ms * sums->pairs + form->compute_kv_ms * sums->kv_tokens +
-                              form->compute_token_ms * sums->tokens + form->compute_request_ms * sums->requests;
-    const double memory_ms = form->memory_kv_ms * sums->kv_tokens + form->memory_token_ms * sums->tokens +
-                             form->memory_request_ms * sums->requests;
-    const double floor_ms =
-        form->floor_ms + form->serial_token_ms * sums->tokens + form->serial_request_ms * sums->requests;
-    const double pair_bound_ms = form->bound_pair_ms * sums->pairs;
-    const double byte_bound_ms = form->bound_kv_ms * sums->kv_tokens + form->bound_token_ms * sums->tokens +
-                                 form->bound_request_ms * sums->requests;
-    const double walk_ms = form->walk_ms * sums->steps;
-    const double busy_ms = compute_ms > memory_ms ? compute_ms : memory_ms;
-    const double larger_ms = busy_ms > walk_ms ? busy_ms : walk_ms;
-    const double others_ms = compute_ms + memory_ms + walk_ms - larger_ms;
-    fpm_bound bound = compute_ms > memory_ms ? FPM_BOUND_COMPUTE : FPM_BOUND_MEMORY;
-    if (floor_ms > larger_ms) bound = FPM_BOUND_LAUNCH;
-    return (fpm_price){ .ms = floor_ms + larger_ms + form->apart * others_ms,
-                        .floor_ms = form->floor_ms,
-                        .bound_ms = pair_bound_ms > byte_bound_ms ? pair_bound_ms : byte_bound_ms,
-                        .bound = bound };
 }
 
 // (new + pad queries) x (keys + pad keys) of every request, multiplied out into batch sums.
@@ -65,7 +47,9 @@ fpm_attention_form fpm_attention_form_of(const fpm_operators *operators, fpm_fam
     const double key_ms = 1e-9 * curve[ATTENTION_KEY];
     const double request_ms = 1e-6 * (curve[ATTENTION_REQUEST] + work->heads * curve[ATTENTION_QUERY_HEAD] +
                                       work->kv_heads * curve[ATTENTION_KEY_HEAD]);
-    return (fpm_attention_form){ .floor_ms = 1e-3 * curve[ATTENTION_FLOOR],
+    return (fpm_attention_form){ .family = family,
+                                 .format = format,
+                                 .floor_ms = 1e-3 * curve[ATTENTION_FLOOR],
                                  .compute_pair_ms = padded_pair_ms,
                                  .compute_kv_ms = padded_pair_ms * pad_queries + key_ms,
                                  .compute_token_ms = padded_pair_ms * pad_keys,

@@ -15,7 +15,7 @@ static double at_ranks(double ranks, double at_2, double more_4, double more_8) 
     return at_2 + more_4 + more_8 * (octaves - 2);
 }
 
-static fpm_family family_of(fpm_collective collective) {
+fpm_family fpm_collective_family(fpm_collective collective) {
     switch (collective) {
     case FPM_ALL_GATHER:
         return FPM_FAMILY_ALL_GATHER;
@@ -32,7 +32,7 @@ static fpm_family family_of(fpm_collective collective) {
 
 fpm_price fpm_collective_price(const fpm_operators *operators, fpm_collective collective, double ranks, double bytes) {
     if (!(ranks > 1)) return (fpm_price){ .bound = FPM_BOUND_LAUNCH };
-    const double *curve = fpm_curve_of(operators, family_of(collective), FPM_BF16);
+    const double *curve = fpm_curve_of(operators, fpm_collective_family(collective), FPM_BF16);
     const double step_ms = 1e3 * (ranks - 1) / ranks / link_bytes_per_s(operators->system, ranks);
     // A rank keeps its own part. Switches can add up on the way, so this is the bound of an all-reduce too.
     const double bound_ms = bytes * step_ms;

@@ -98,7 +98,8 @@ double fpm_byte_ms(const fpm_operators *operators);
 double fpm_norm(double a, double b, double p);
 
 // The floor is the launch, so what names a price is the largest of three.
-fpm_price fpm_priced(double floor_ms, double compute_ms, double memory_ms, double p, double bound_ms);
+fpm_price fpm_priced(double floor_ms, double compute_ms, double memory_ms, double p, double peak_compute_ms,
+                     double peak_memory_ms);
 
 // What attention of one layer computes and moves, of one rank, by pair, token in the cache and token of the batch.
 typedef struct fpm_attention_work {

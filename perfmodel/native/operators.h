@@ -49,7 +49,9 @@ typedef struct fpm_price {
     double ms;
     double floor_ms; // the part of it that does not depend on the work: launch and latency
     double bound_ms; // what the hardware cannot beat
-    fpm_bound bound; // the largest part of `ms`
+    double peak_compute_ms,
+        peak_memory_ms; // of the bound: what is computed at the peak, what is moved at full bandwidth
+    fpm_bound bound;    // the largest part of `ms`
 } fpm_price;
 
 // Everything a price needs beside the shape: the system, and the curves of that system for one backend.
@@ -82,6 +84,7 @@ typedef enum fpm_collective {
     FPM_ALL_TO_ALL,
     FPM_COLLECTIVES
 } fpm_collective;
+fpm_family fpm_collective_family(fpm_collective collective); // whose curve prices it
 fpm_price fpm_collective_price(const fpm_operators *operators, fpm_collective collective, double ranks, double bytes);
 // From one pipeline stage to the next.
 fpm_price fpm_send_price(const fpm_operators *operators, double bytes);
@@ -93,7 +96,7 @@ fpm_price fpm_memory_price(const fpm_operators *operators, double bytes);
 //   ms = floor + (1 - apart) max(compute, memory, walk) + apart (compute + memory + walk) + serial
 //   compute = pair_ms x pairs + token_ms x tokens + request_ms x requests        (likewise memory, with kv tokens instead of pairs)
 //   walk = walk_ms x steps                                                       (one core along the keys of one request)
-//   serial = token_ms x tokens + request_ms x requests                           (kernels before and after)
+//   serial = ms + token_ms x tokens + request_ms x requests                      (kernels before and after; ms: weights of their own, read once)
 // Prefill: pairs = sum new x (past + new / 2), kv = sum (past + new), tokens = sum new. Decode: pairs = kv = sum of contexts, tokens = requests.
 // Steps: the keys that a typical query sees, of the longer requests: pairs / tokens of prefill; sum of squared contexts / sum of contexts of decode.
 typedef struct fpm_attention_form {
@@ -101,15 +104,41 @@ typedef struct fpm_attention_form {
     double compute_pair_ms, compute_kv_ms, compute_token_ms, compute_request_ms;
     double memory_kv_ms, memory_token_ms, memory_request_ms;
     double walk_ms, apart;
-    double serial_token_ms, serial_request_ms;
-    // the bound: max(pair x pairs, kv x kv tokens + token x tokens + request x requests)
-    double bound_pair_ms, bound_kv_ms, bound_token_ms, bound_request_ms;
+    double serial_ms, serial_token_ms, serial_request_ms;
+    // the bound: ms + max(pair x pairs, kv x kv tokens + token x tokens + request x requests)
+    double bound_ms, bound_pair_ms, bound_kv_ms, bound_token_ms, bound_request_ms;
+    fpm_family family; // the curve behind it
+    int format;
 } fpm_attention_form;
 typedef struct fpm_attention_sums {
     double pairs, kv_tokens, tokens, requests;
     double steps;
 } fpm_attention_sums;
-fpm_price fpm_attention_price(const fpm_attention_form *form, const fpm_attention_sums *sums);
+// Here, so that the pass, which wants nothing but `ms` and `bound_ms`, computes nothing else.
+static inline fpm_price fpm_attention_price(const fpm_attention_form *form, const fpm_attention_sums *sums) {
+    const double compute_ms = form->compute_pair_ms * sums->pairs + form->compute_kv_ms * sums->kv_tokens +
+                              form->compute_token_ms * sums->tokens + form->compute_request_ms * sums->requests;
+    const double memory_ms = form->memory_kv_ms * sums->kv_tokens + form->memory_token_ms * sums->tokens +
+                             form->memory_request_ms * sums->requests;
+    const double serial_ms =
+        form->serial_ms + form->serial_token_ms * sums->tokens + form->serial_request_ms * sums->requests;
+    const double pair_bound_ms = form->bound_pair_ms * sums->pairs;
+    const double byte_bound_ms = form->bound_kv_ms * sums->kv_tokens + form->bound_token_ms * sums->tokens +
+                                 form->bound_request_ms * sums->requests;
+    const double walk_ms = form->walk_ms * sums->steps;
+    const double busy_ms = compute_ms > memory_ms ? compute_ms : memory_ms;
+    const double larger_ms = busy_ms > walk_ms ? busy_ms : walk_ms;
+    const double others_ms = compute_ms + memory_ms + walk_ms - larger_ms;
+    fpm_bound bound = compute_ms > memory_ms ? FPM_BOUND_COMPUTE : FPM_BOUND_MEMORY;
+    if (serial_ms > larger_ms) bound = FPM_BOUND_MEMORY;
+    if (form->floor_ms > larger_ms + serial_ms) bound = FPM_BOUND_LAUNCH;
+    return (fpm_price){ .ms = form->floor_ms + larger_ms + form->apart * others_ms + serial_ms,
+                        .floor_ms = form->floor_ms,
+                        .bound_ms = form->bound_ms + (pair_bound_ms > byte_bound_ms ? pair_bound_ms : byte_bound_ms),
+                        .peak_compute_ms = pair_bound_ms,
+                        .peak_memory_ms = form->bound_ms + byte_bound_ms,
+                        .bound = bound };
+}
 // The form of so many layers with calibrated work and floor; the bound is the hardware's and stays.
 fpm_attention_form fpm_attention_form_times(const fpm_attention_form *form, double times, double work_factor,
                                             double floor_factor);
@@ -189,6 +218,8 @@ struct fpm_operators {
     fpm_backend backend;      // whose curves these are
     fpm_curve curves[FPM_FAMILIES][FPM_FORMATS];
 };
+// A curve of which nothing is measured.
+fpm_curve fpm_curve_typical(fpm_family family, int format);
 // Curves for a system of which nothing is measured: what measured GPUs have in common. The backend is vLLM until the caller says otherwise.
 void fpm_operators_init(fpm_operators *operators, const fpm_system *system);
 

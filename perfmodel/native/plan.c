@@ -15,17 +15,23 @@ static uint64_t knot_count(size_t knot) {
     return ((uint64_t)FPM_PLAN_EXACT << octave) + step * (((uint64_t)FPM_PLAN_EXACT / FPM_PLAN_STEPS) << octave);
 }
 
-static double look_up(const double *table, double count) {
-    const uint64_t whole = (uint64_t)count;
+// One over the counts between two knots of an octave: a power of two, so that a product is what the quotient would be.
+static const double inverse_widths[FPM_PLAN_OCTAVES] = {
+    0x1p-3,  0x1p-4,  0x1p-5,  0x1p-6,  0x1p-7,  0x1p-8,  0x1p-9,
+    0x1p-10, 0x1p-11, 0x1p-12, 0x1p-13, 0x1p-14, 0x1p-15, 0x1p-16
+};
+
+static inline double look_up(const double *table, double count) {
+    const int64_t whole = (int64_t)count;
     if (whole < FPM_PLAN_EXACT) return table[whole];
-    unsigned octave = 63u - (unsigned)__builtin_clzll(whole) - 8u; // 2^8 = FPM_PLAN_EXACT
+    int octave = 63 - __builtin_clzll((uint64_t)whole) - 8; // 2^8 = FPM_PLAN_EXACT
     if (octave >= FPM_PLAN_OCTAVES) octave = FPM_PLAN_OCTAVES - 1;
-    const unsigned shift = octave + 3u; // 2^3 = counts between knots of the first octave
-    uint64_t step = (whole >> shift) - FPM_PLAN_STEPS;
+    const int shift = octave + 3; // 2^3 = counts between knots of the first octave
+    int64_t step = (whole >> shift) - FPM_PLAN_STEPS;
     if (step >= FPM_PLAN_STEPS) step = FPM_PLAN_STEPS - 1; // beyond the last knot: along its slope
-    const size_t knot = FPM_PLAN_EXACT + octave * FPM_PLAN_STEPS + step;
-    const double left = (double)((step + FPM_PLAN_STEPS) << shift), width = (double)(1u << shift);
-    return table[knot] + (table[knot + 1] - table[knot]) * ((count - left) / width);
+    const double *knot = &table[FPM_PLAN_EXACT + octave * FPM_PLAN_STEPS + step];
+    const double left = (double)((step + FPM_PLAN_STEPS) << shift);
+    return knot[0] + (knot[1] - knot[0]) * ((count - left) * inverse_widths[octave]);
 }
 _Static_assert(FPM_PLAN_EXACT == 1 << 8 && FPM_PLAN_EXACT / FPM_PLAN_STEPS == 1 << 3,
                "look_up counts in powers of two");

@@ -89,17 +89,21 @@ static double *terms_of(sim_calibration *calibration, int table) {
     return calibration->backends[backend_of(table)].terms;
 }
 
-void sim_calibration_override(sim_calibration *calibration, const sim_config *config) {
+bool sim_calibration_override(sim_calibration *calibration, const sim_config *config) {
+    bool is_given = false;
     for (int i = 0; i < SIM_CALIBRATION_TABLES; i++) {
         const sim_key_table *table = sim_calibration_tables[i];
         backend_section given;
         sim_config_fill(config, table, &given);
-        for (int t = 0; t < FPM_TERMS; t++)
-            if (sim_config_is_given(config, table->section, table->keys[t].name))
-                terms_of(calibration, i)[t] = given.factors.terms[t];
+        for (int t = 0; t < FPM_TERMS; t++) {
+            if (!sim_config_is_given(config, table->section, table->keys[t].name)) continue;
+            terms_of(calibration, i)[t] = given.factors.terms[t];
+            is_given = true;
+        }
         if (backend_of(i) >= 0 && sim_config_is_given(config, table->section, "admission_passes"))
             calibration->admission_passes[backend_of(i)] = given.admission_passes;
     }
+    return is_given;
 }
 
 sim_status sim_calibration_load(sim_calibration *calibration, const char *path, sim_error *error) {

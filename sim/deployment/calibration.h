@@ -36,8 +36,8 @@ extern const sim_key_table sim_calibration_system_keys;
 
 // Defaults of the tables.
 sim_calibration sim_calibration_default(void);
-// What `config` was given replaces what `calibration` holds; the rest stays. The configuration must have been made with the tables.
-void sim_calibration_override(sim_calibration *calibration, const sim_config *config);
+// What `config` was given replaces what `calibration` holds; the rest stays. The configuration must have been made with the tables. True: something was given.
+bool sim_calibration_override(sim_calibration *calibration, const sim_config *config);
 // The terms of one generation under one backend, on the system.
 fpm_calibration sim_calibration_terms(const sim_calibration *calibration, fpm_generation generation,
                                       fpm_backend backend);

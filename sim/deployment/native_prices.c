@@ -8,20 +8,23 @@
 static sim_status load_curves(sim_native_prices *prices, const char *dir, const sim_deployment *deployment,
                               sim_error *error) {
     prices->has_curves = false;
-    return sim_system_curves_load(&prices->operators, &prices->has_curves, dir, &deployment->system,
-                                  deployment->operators, deployment->collectives, deployment->backend, error);
+    const sim_status status =
+        sim_system_curves_load(&prices->operators, &prices->has_curves, dir, &deployment->system, deployment->operators,
+                               deployment->collectives, deployment->backend, error);
+    const char *name = prices->has_curves ? deployment->operators : "typical";
+    if (!sim_data_find(dir, "operators", name, prices->curves_path)) prices->curves_path[0] = '\0';
+    return status;
 }
 
 static sim_status load_calibration(sim_native_prices *prices, const sim_config *config, const char *dir,
                                    const char *name, sim_error *error) {
     prices->calibration = sim_calibration_default();
-    char path[SIM_DATA_PATH_BYTES];
-    if (!sim_data_find(dir, "calibrations", name, path))
+    if (!sim_data_find(dir, "calibrations", name, prices->calibration_path))
         return sim_config_contradiction(config, error, "perfmodel", "calibration",
                                         "there is no calibration %s (configs/calibrations has those that are shipped; "
                                         "a file of your own is taken in by include = FILE)",
                                         name);
-    return sim_calibration_load(&prices->calibration, path, error);
+    return sim_calibration_load(&prices->calibration, prices->calibration_path, error);
 }
 
 sim_status sim_native_prices_load(sim_native_prices *prices, const sim_config *config, const char *calibration,
@@ -29,12 +32,13 @@ sim_status sim_native_prices_load(sim_native_prices *prices, const sim_config *c
     sim_data_config data;
     sim_config_fill(config, &sim_data_keys, &data);
     sim_status status = load_curves(prices, data.dir, deployment, error);
+    prices->calibration_path[0] = '\0';
     if (!status && strcmp(calibration, "none") == 0)
         prices->calibration = sim_calibration_default();
     else if (!status)
         status = load_calibration(prices, config, data.dir, calibration, error);
     if (status) return status;
-    sim_calibration_override(&prices->calibration, config);
+    prices->has_overrides = sim_calibration_override(&prices->calibration, config);
     prices->calibration.system = deployment->factors;
     return SIM_OK;
 }

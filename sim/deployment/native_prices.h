@@ -11,7 +11,10 @@
 typedef struct sim_native_prices {
     fpm_operators operators; // borrows the deployment's system
     sim_calibration calibration;
-    bool has_curves; // measured ones; else typical
+    bool has_curves;                            // measured ones; else typical
+    char curves_path[SIM_DATA_PATH_BYTES];      // theirs, or those of typical ones; "": none
+    char calibration_path[SIM_DATA_PATH_BYTES]; // "": none
+    bool has_overrides;                         // keys of [calibration] and its like were given
 } sim_native_prices;
 
 // Curves of deployment->operators (typical ones where nothing of that name is found), the calibration file that perfmodel.calibration names, and over it what
