@@ -4,8 +4,6 @@
 #ifndef PERFMODEL_NATIVE_BATCH_H
 #define PERFMODEL_NATIVE_BATCH_H
 
-#include <math.h>
-
 #include "perfmodel/perfmodel.h"
 
 typedef struct fpm_batch {
@@ -15,7 +13,6 @@ typedef struct fpm_batch {
     double rows;           // sequences that sample a token: decodes and prompts that end
     double n_prefills, prefill_pairs, prefill_kv_tokens; // pairs: sum new x (past + new / 2); kv: sum past + new
     double n_decodes, decode_kv_tokens;
-    double decode_steps; // sum of squared contexts / sum of contexts: the context that holds a typical key
 } fpm_batch;
 
 // Schema alone: items of equal past, new tokens as unequal as the prompt lengths; never more pairs than one prompt of all the tokens has.
@@ -32,10 +29,6 @@ static inline fpm_batch fpm_batch_of(const fpm_metrics *rank) {
         .n_decodes = (double)s->num_decode_requests,
         .decode_kv_tokens = (double)s->sum_decode_kv_tokens,
     };
-    if (batch.n_decodes > 0 && batch.decode_kv_tokens > 0)
-        batch.decode_steps = fmin(batch.decode_kv_tokens / batch.n_decodes +
-                                      batch.n_decodes * s->var_decode_kv_tokens / batch.decode_kv_tokens,
-                                  batch.decode_kv_tokens);
     if (s->sum_prefill_tokens == 0) return batch;
     batch.n_prefills = (double)s->num_prefill_requests;
     batch.prefill_kv_tokens = (double)s->sum_prefill_kv_tokens + batch.prefill_tokens;
