@@ -4,8 +4,6 @@
 #ifndef PERFMODEL_NATIVE_BATCH_H
 #define PERFMODEL_NATIVE_BATCH_H
 
-#include <math.h>
-
 #include "perfmodel/perfmodel.h"
 
 typedef struct fpm_batch {
@@ -15,8 +13,12 @@ typedef struct fpm_batch {
     double rows;           // sequences that sample a token: decodes and prompts that end
     double n_prefills, prefill_pairs, prefill_kv_tokens; // pairs: sum new x (past + new / 2); kv: sum past + new
     double n_decodes, decode_kv_tokens;
-    double decode_steps; // sum of squared contexts / sum of contexts: the context that holds a typical key
+    double prefill_steps; // pairs / tokens: the keys that a typical query sees
+    double decode_steps;  // sum of squared contexts / sum of contexts: the context that holds a typical key
 } fpm_batch;
+
+// fmin of two numbers, as one instruction instead of a call.
+static inline double fpm_smaller(double a, double b) { return a < b ? a : b; }
 
 // Schema alone: items of equal past, new tokens as unequal as the prompt lengths; never more pairs than one prompt of all the tokens has.
 double fpm_derived_pairs(const fpm_scheduled_requests *s);
@@ -33,13 +35,14 @@ static inline fpm_batch fpm_batch_of(const fpm_metrics *rank) {
         .decode_kv_tokens = (double)s->sum_decode_kv_tokens,
     };
     if (batch.n_decodes > 0 && batch.decode_kv_tokens > 0)
-        batch.decode_steps = fmin(batch.decode_kv_tokens / batch.n_decodes +
-                                      batch.n_decodes * s->var_decode_kv_tokens / batch.decode_kv_tokens,
-                                  batch.decode_kv_tokens);
+        batch.decode_steps = fpm_smaller(batch.decode_kv_tokens / batch.n_decodes +
+                                             batch.n_decodes * s->var_decode_kv_tokens / batch.decode_kv_tokens,
+                                         batch.decode_kv_tokens);
     if (s->sum_prefill_tokens == 0) return batch;
     batch.n_prefills = (double)s->num_prefill_requests;
     batch.prefill_kv_tokens = (double)s->sum_prefill_kv_tokens + batch.prefill_tokens;
     batch.prefill_pairs = rank->moments.is_present ? rank->moments.sum_prefill_attention : fpm_derived_pairs(s);
+    batch.prefill_steps = batch.prefill_pairs / batch.prefill_tokens;
     batch.rows += rank->moments.is_present ? (double)rank->moments.num_finished_prompts : batch.n_prefills;
     return batch;
 }

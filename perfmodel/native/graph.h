@@ -7,8 +7,6 @@
 #ifndef PERFMODEL_NATIVE_GRAPH_H
 #define PERFMODEL_NATIVE_GRAPH_H
 
-#include <math.h>
-
 #include "perfmodel/native/batch.h"
 #include "perfmodel/native/operators.h"
 #include "perfmodel/native/terms.h"
@@ -85,7 +83,7 @@ static inline fpm_attention_sums fpm_batch_attention(const fpm_batch *batch, fpm
                                      .kv_tokens = batch->prefill_kv_tokens,
                                      .tokens = batch->prefill_tokens,
                                      .requests = batch->n_prefills,
-                                     .steps = batch->prefill_pairs / fmax(batch->prefill_tokens, 1) };
+                                     .steps = batch->prefill_steps };
     else
         sums = (fpm_attention_sums){ .pairs = batch->decode_kv_tokens,
                                      .kv_tokens = batch->decode_kv_tokens,
@@ -93,17 +91,17 @@ static inline fpm_attention_sums fpm_batch_attention(const fpm_batch *batch, fpm
                                      .requests = batch->n_decodes,
                                      .steps = batch->decode_steps };
     if (window_tokens <= 0.0) return sums;
-    sums.steps = fmin(sums.steps, window_tokens);
+    sums.steps = fpm_smaller(sums.steps, window_tokens);
     // The window is applied to requests of the mean lengths, for which it is exact; so the chunks of a prompt have the pairs of the whole. A prompt reads at most
     // the window before it and itself.
     if (driver == FPM_DRIVER_DECODE_ATTENTION) {
-        sums.pairs = sums.kv_tokens = fmin(sums.kv_tokens, sums.requests * window_tokens);
+        sums.pairs = sums.kv_tokens = fpm_smaller(sums.kv_tokens, sums.requests * window_tokens);
     } else if (sums.requests > 0.0) {
         const double length = sums.kv_tokens / sums.requests, past = length - sums.tokens / sums.requests;
         const double pairs =
             sums.requests * (fpm_seen_pairs(length, window_tokens) - fpm_seen_pairs(past, window_tokens));
-        sums.pairs = fmin(sums.pairs, pairs);
-        sums.kv_tokens = fmin(sums.kv_tokens, sums.tokens + sums.requests * window_tokens);
+        sums.pairs = fpm_smaller(sums.pairs, pairs);
+        sums.kv_tokens = fpm_smaller(sums.kv_tokens, sums.tokens + sums.requests * window_tokens);
     }
     return sums;
 }

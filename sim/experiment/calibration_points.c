@@ -137,7 +137,7 @@ static void gather(sim_measured_points *out, digest *d, size_t n_rows) {
 sim_status sim_measured_points_find(sim_measured_points *points, const sim_measured *measured, const sim_config *base,
                                     const sim_row_pool_options *options, sim_error *error) {
     const size_t n = measured->n_rows;
-    *points = (sim_measured_points){ NULL };
+    *points = (sim_measured_points){ .points = NULL };
     digest d = { measured, base, malloc(n * sizeof *d.points), malloc(n * sizeof *d.keys), calloc(n, sizeof(bool)) };
     sim_status status = SIM_OK;
     if (!d.points || !d.keys || !d.is_usable) status = sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory");
