@@ -394,7 +394,7 @@ static sim_status read_record(const reading *in, int64_t line, record *row) {
         row->text[i][n] = '\0';
         char *end;
         row->number[i] = strtod(row->text[i], &end);
-        if (n == 0 || *end != '\0') row->number[i] = NAN;
+        if (n == 0 || *end != '\0') row->number[i] = (double)NAN;
     }
     return SIM_OK;
 }

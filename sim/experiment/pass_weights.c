@@ -227,7 +227,7 @@ static sim_status run_units(recorder *r, notes *all, const sim_config *config, c
 
 sim_status sim_pass_weights_find(sim_pass_weights *weights, const sim_config *config, const sim_settings *settings,
                                  sim_error *error) {
-    *weights = (sim_pass_weights){ NULL };
+    *weights = (sim_pass_weights){ .passes = NULL };
     if (settings->load.mode != SIM_LOAD_CONCURRENCY || settings->cluster.replicas != 1)
         return sim_error_set(error, SIM_USAGE, NULL, 0, "only closed loops on one worker calibrate");
     recorder r = { .passes = NULL };
