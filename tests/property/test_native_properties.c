@@ -93,8 +93,8 @@ static uint32_t count_up_to(uint64_t octaves) { return (uint32_t)dice(UINT64_C(1
 static fpm_metrics draw_pass(void) {
     const uint64_t kind = 1 + dice(3);
     const uint32_t prompts = kind & 1 ? 1 + (uint32_t)dice(4) : 0, decodes = kind & 2 ? 1 + count_up_to(10) : 0;
-    return native_pass(prompts, prompts ? prompts + count_up_to(14) : 0, prompts ? count_up_to(16) : 0, decodes,
-                       decodes * count_up_to(14));
+    const uint32_t tokens = prompts ? prompts + count_up_to(14) : 0, past = prompts ? count_up_to(16) : 0;
+    return native_pass(prompts, tokens, past, decodes, decodes * count_up_to(14));
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
