@@ -13,8 +13,6 @@ typedef struct fpm_batch {
     double rows;           // sequences that sample a token: decodes and prompts that end
     double n_prefills, prefill_pairs, prefill_kv_tokens; // pairs: sum new x (past + new / 2); kv: sum past + new
     double n_decodes, decode_kv_tokens;
-    double prefill_steps; // pairs / tokens: the keys that a typical query sees
-    double decode_steps;  // sum of squared contexts / sum of contexts: the context that holds a typical key
 } fpm_batch;
 
 // fmin of two numbers, as one instruction instead of a call.
@@ -34,15 +32,10 @@ static inline fpm_batch fpm_batch_of(const fpm_metrics *rank) {
         .n_decodes = (double)s->num_decode_requests,
         .decode_kv_tokens = (double)s->sum_decode_kv_tokens,
     };
-    if (batch.n_decodes > 0 && batch.decode_kv_tokens > 0)
-        batch.decode_steps = fpm_smaller(batch.decode_kv_tokens / batch.n_decodes +
-                                             batch.n_decodes * s->var_decode_kv_tokens / batch.decode_kv_tokens,
-                                         batch.decode_kv_tokens);
     if (s->sum_prefill_tokens == 0) return batch;
     batch.n_prefills = (double)s->num_prefill_requests;
     batch.prefill_kv_tokens = (double)s->sum_prefill_kv_tokens + batch.prefill_tokens;
     batch.prefill_pairs = rank->moments.is_present ? rank->moments.sum_prefill_attention : fpm_derived_pairs(s);
-    batch.prefill_steps = batch.prefill_pairs / batch.prefill_tokens;
     batch.rows += rank->moments.is_present ? (double)rank->moments.num_finished_prompts : batch.n_prefills;
     return batch;
 }

@@ -82,16 +82,13 @@ static inline fpm_attention_sums fpm_batch_attention(const fpm_batch *batch, fpm
         sums = (fpm_attention_sums){ .pairs = batch->prefill_pairs,
                                      .kv_tokens = batch->prefill_kv_tokens,
                                      .tokens = batch->prefill_tokens,
-                                     .requests = batch->n_prefills,
-                                     .steps = batch->prefill_steps };
+                                     .requests = batch->n_prefills };
     else
         sums = (fpm_attention_sums){ .pairs = batch->decode_kv_tokens,
                                      .kv_tokens = batch->decode_kv_tokens,
                                      .tokens = batch->n_decodes,
-                                     .requests = batch->n_decodes,
-                                     .steps = batch->decode_steps };
+                                     .requests = batch->n_decodes };
     if (window_tokens <= 0.0) return sums;
-    sums.steps = fpm_smaller(sums.steps, window_tokens);
     // The window is applied to requests of the mean lengths, for which it is exact; so the chunks of a prompt have the pairs of the whole. A prompt reads at most
     // the window before it and itself.
     if (driver == FPM_DRIVER_DECODE_ATTENTION) {

@@ -44,8 +44,7 @@
     X(ATTENTION_REQUEST, "request_ns", 0, 100000, 50, "of each request")                                    \
     X(ATTENTION_QUERY_HEAD, "query_head_ns", 0, 10000, 1, "of each query head of each request")             \
     X(ATTENTION_KEY_HEAD, "key_head_ns", 0, 10000, 5, "of each key head of each request")                   \
-    X(ATTENTION_WALK, "walk_ns", 0, 1000, 0.3, "of each key of one request, walked along by one core")      \
-    X(ATTENTION_APART, "apart", 0, 1, 0.1, "share of compute, memory and walk that does not overlap")
+    X(ATTENTION_APART, "apart", 0, 1, 0.1, "share of compute and memory that does not overlap")
 #define BMM_PARAMETERS(X)                                                        \
     X(BMM_FLOOR, "floor_us", 0.5, 100, 6, "launch and latency of both products") \
     X(BMM_COMPUTE, "compute_frac", 0.005, 1, 0.4, "of the peak FLOP/s")          \

@@ -93,17 +93,16 @@ fpm_price fpm_send_price(const fpm_operators *operators, double bytes);
 fpm_price fpm_memory_price(const fpm_operators *operators, double bytes);
 
 // Attention of one layer over the requests of a batch, as linear forms of batch sums, so that a pass can be priced without walking its requests:
-//   ms = floor + (1 - apart) max(compute, memory, walk) + apart (compute + memory + walk) + serial
+//   ms = floor + max(compute, memory) + apart min(compute, memory) + serial
 //   compute = pair_ms x pairs + token_ms x tokens + request_ms x requests        (likewise memory, with kv tokens instead of pairs)
-//   walk = walk_ms x steps                                                       (one core along the keys of one request)
 //   serial = ms + token_ms x tokens + request_ms x requests                      (kernels before and after; ms: weights of their own, read once)
 // Prefill: pairs = sum new x (past + new / 2), kv = sum (past + new), tokens = sum new. Decode: pairs = kv = sum of contexts, tokens = requests.
-// Steps: the keys that a typical query sees, of the longer requests: pairs / tokens of prefill; sum of squared contexts / sum of contexts of decode.
+// All sums grow with every request, so the price does.
 typedef struct fpm_attention_form {
     double floor_ms;
     double compute_pair_ms, compute_kv_ms, compute_token_ms, compute_request_ms;
     double memory_kv_ms, memory_token_ms, memory_request_ms;
-    double walk_ms, apart;
+    double apart; // share of the smaller of compute and memory that does not overlap
     double serial_ms, serial_token_ms, serial_request_ms;
     // the bound: ms + max(pair x pairs, kv x kv tokens + token x tokens + request x requests)
     double bound_ms, bound_pair_ms, bound_kv_ms, bound_token_ms, bound_request_ms;
@@ -112,7 +111,6 @@ typedef struct fpm_attention_form {
 } fpm_attention_form;
 typedef struct fpm_attention_sums {
     double pairs, kv_tokens, tokens, requests;
-    double steps;
 } fpm_attention_sums;
 // Here, so that the pass, which wants nothing but `ms` and `bound_ms`, computes nothing else.
 static inline fpm_price fpm_attention_price(const fpm_attention_form *form, const fpm_attention_sums *sums) {
@@ -125,14 +123,12 @@ static inline fpm_price fpm_attention_price(const fpm_attention_form *form, cons
     const double pair_bound_ms = form->bound_pair_ms * sums->pairs;
     const double byte_bound_ms = form->bound_kv_ms * sums->kv_tokens + form->bound_token_ms * sums->tokens +
                                  form->bound_request_ms * sums->requests;
-    const double walk_ms = form->walk_ms * sums->steps;
-    const double busy_ms = compute_ms > memory_ms ? compute_ms : memory_ms;
-    const double larger_ms = busy_ms > walk_ms ? busy_ms : walk_ms;
-    const double others_ms = compute_ms + memory_ms + walk_ms - larger_ms;
+    const double larger_ms = compute_ms > memory_ms ? compute_ms : memory_ms;
+    const double smaller_ms = compute_ms > memory_ms ? memory_ms : compute_ms;
     fpm_bound bound = compute_ms > memory_ms ? FPM_BOUND_COMPUTE : FPM_BOUND_MEMORY;
     if (serial_ms > larger_ms) bound = FPM_BOUND_MEMORY;
     if (form->floor_ms > larger_ms + serial_ms) bound = FPM_BOUND_LAUNCH;
-    return (fpm_price){ .ms = form->floor_ms + larger_ms + form->apart * others_ms + serial_ms,
+    return (fpm_price){ .ms = form->floor_ms + larger_ms + form->apart * smaller_ms + serial_ms,
                         .floor_ms = form->floor_ms,
                         .bound_ms = form->bound_ms + (pair_bound_ms > byte_bound_ms ? pair_bound_ms : byte_bound_ms),
                         .peak_compute_ms = pair_bound_ms,

@@ -95,17 +95,14 @@ static fpm_attention_sums prefill_sums(double requests, double fresh, double pas
         sums.pairs = requests * (growing * (past + growing / 2) + (fresh - growing) * window);
         sums.kv_tokens = requests * fmin(context, fresh + window);
     }
-    sums.steps = sums.pairs / sums.tokens;
     return sums;
 }
 
 static fpm_attention_sums decode_sums(double requests, double context, double window) {
     if (window > 0) context = fmin(context, window);
-    return (fpm_attention_sums){ .pairs = requests * context,
-                                 .kv_tokens = requests * context,
-                                 .tokens = requests,
-                                 .requests = requests,
-                                 .steps = context };
+    return (fpm_attention_sums){
+        .pairs = requests * context, .kv_tokens = requests * context, .tokens = requests, .requests = requests
+    };
 }
 
 enum { GEMM_DTYPE = OWN, GEMM_M, GEMM_N, GEMM_K };

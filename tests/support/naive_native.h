@@ -61,9 +61,7 @@ static inline double naive_seen_pairs(double past, double tokens, double window)
 static inline void naive_attend(naive_pass *p, double times, double window, fpm_attention_form prefill,
                                 fpm_attention_form decode, fpm_term prefill_term, fpm_term decode_term) {
     const fpm_batch *b = &p->batch;
-    fpm_attention_sums s = { b->prefill_pairs, b->prefill_kv_tokens, b->prefill_tokens, b->n_prefills,
-                             b->prefill_pairs / fmax(b->prefill_tokens, 1) };
-    if (window > 0) s.steps = fmin(s.steps, window);
+    fpm_attention_sums s = { b->prefill_pairs, b->prefill_kv_tokens, b->prefill_tokens, b->n_prefills };
     if (window > 0 && s.requests > 0) {
         s.pairs = fmin(
             s.pairs, naive_seen_pairs(s.kv_tokens / s.requests - s.tokens / s.requests, s.tokens / s.requests, window) *
@@ -73,8 +71,7 @@ static inline void naive_attend(naive_pass *p, double times, double window, fpm_
     if (b->n_prefills > 0 && times > 0)
         naive_charge(p, times, fpm_attention_price(&prefill, &s), prefill_term, FPM_TERM_FLOOR);
     const double seen = window > 0 ? fmin(b->decode_kv_tokens, window * b->n_decodes) : b->decode_kv_tokens;
-    s = (fpm_attention_sums){ seen, seen, b->n_decodes, b->n_decodes,
-                              window > 0 ? fmin(b->decode_steps, window) : b->decode_steps };
+    s = (fpm_attention_sums){ seen, seen, b->n_decodes, b->n_decodes };
     if (b->n_decodes > 0 && times > 0)
         naive_charge(p, times, fpm_attention_price(&decode, &s), decode_term, FPM_TERM_FLOOR);
 }
