@@ -15,6 +15,9 @@ typedef struct fpm_batch {
     double n_decodes, decode_kv_tokens;
 } fpm_batch;
 
+// fmin of two numbers, as one instruction instead of a call.
+static inline double fpm_smaller(double a, double b) { return a < b ? a : b; }
+
 // Schema alone: items of equal past, new tokens as unequal as the prompt lengths; never more pairs than one prompt of all the tokens has.
 double fpm_derived_pairs(const fpm_scheduled_requests *s);
 

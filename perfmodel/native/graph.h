@@ -7,8 +7,6 @@
 #ifndef PERFMODEL_NATIVE_GRAPH_H
 #define PERFMODEL_NATIVE_GRAPH_H
 
-#include <math.h>
-
 #include "perfmodel/native/batch.h"
 #include "perfmodel/native/operators.h"
 #include "perfmodel/native/terms.h"
@@ -94,13 +92,13 @@ static inline fpm_attention_sums fpm_batch_attention(const fpm_batch *batch, fpm
     // The window is applied to requests of the mean lengths, for which it is exact; so the chunks of a prompt have the pairs of the whole. A prompt reads at most
     // the window before it and itself.
     if (driver == FPM_DRIVER_DECODE_ATTENTION) {
-        sums.pairs = sums.kv_tokens = fmin(sums.kv_tokens, sums.requests * window_tokens);
+        sums.pairs = sums.kv_tokens = fpm_smaller(sums.kv_tokens, sums.requests * window_tokens);
     } else if (sums.requests > 0.0) {
         const double length = sums.kv_tokens / sums.requests, past = length - sums.tokens / sums.requests;
         const double pairs =
             sums.requests * (fpm_seen_pairs(length, window_tokens) - fpm_seen_pairs(past, window_tokens));
-        sums.pairs = fmin(sums.pairs, pairs);
-        sums.kv_tokens = fmin(sums.kv_tokens, sums.tokens + sums.requests * window_tokens);
+        sums.pairs = fpm_smaller(sums.pairs, pairs);
+        sums.kv_tokens = fpm_smaller(sums.kv_tokens, sums.tokens + sums.requests * window_tokens);
     }
     return sums;
 }

@@ -84,7 +84,7 @@ typedef struct sim_engine_events {
 typedef struct sim_engine sim_engine;
 
 // The configs, source and what `events` points to must outlive the engine. `wants_variances`: passes are described in full, for a log; else without
-// longest context, queue and variance of prompt lengths, which cost more than the rest and price nothing.
+// variances, longest context and queue, which cost more than the rest and price nothing.
 sim_status sim_engine_new(sim_engine **engine, const sim_engine_config *config, const sim_kv_cache_config *kv_cache,
                           const sim_content_source *content, const sim_engine_events *events, bool wants_variances,
                           sim_error *error);

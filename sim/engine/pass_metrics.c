@@ -60,6 +60,7 @@ static uint32_t longest_member(const sim_engine *engine) {
 static void describe_in_full(const sim_engine *engine, const pass_sums *sums, sim_pass *pass) {
     uint32_t longest = longest_member(engine);
     pass->metrics->scheduled.var_prefill_length = sim_square_sum_variance(&sums->prefill_lengths);
+    pass->metrics->scheduled.var_decode_kv_tokens = sim_square_sum_variance(&sums->decode_contexts);
     if (longest > pass->metrics->moments.max_context_tokens) pass->metrics->moments.max_context_tokens = longest;
     describe_queue(engine, pass);
 }
@@ -69,7 +70,6 @@ static void describe_batch(const pass_sums *sums, sim_pass *pass) {
     pass->metrics->scheduled = (fpm_scheduled_requests){
         .num_decode_requests = (uint32_t)sums->decode_contexts.count,
         .sum_decode_kv_tokens = (uint32_t)sums->decode_contexts.sum,
-        .var_decode_kv_tokens = sim_square_sum_variance(&sums->decode_contexts),
     };
     pass->metrics->moments = (fpm_moments){ .is_present = true };
 }
@@ -81,7 +81,6 @@ static void describe_items(const pass_sums *sums, sim_pass *pass) {
         .sum_prefill_kv_tokens = (uint32_t)sums->prefill_kv_tokens,
         .num_decode_requests = (uint32_t)sums->decode_contexts.count,
         .sum_decode_kv_tokens = (uint32_t)sums->decode_contexts.sum,
-        .var_decode_kv_tokens = sim_square_sum_variance(&sums->decode_contexts),
     };
     pass->metrics->moments = (fpm_moments){
         .sum_prefill_attention = sums->attention,

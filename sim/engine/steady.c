@@ -30,9 +30,7 @@ sim_status sim_engine_run_steady(sim_engine *engine, fpm_metrics *metrics, int64
     uint64_t n_left = engine->scheduler->is_steady ? steady_passes(engine) : 0;
     if (n_left > most_passes) n_left = most_passes;
     if (n_left == 0) return SIM_OK;
-    // All contexts grow alike, so their variance stays.
-    metrics->scheduled = (fpm_scheduled_requests){ .num_decode_requests = batch->n_members,
-                                                   .var_decode_kv_tokens = sim_square_sum_variance(&batch->contexts) };
+    metrics->scheduled = (fpm_scheduled_requests){ .num_decode_requests = batch->n_members };
     metrics->moments = (fpm_moments){ .is_present = true };
     engine->items.n = 0;
     engine->n_pass_preemptions = 0;

@@ -76,8 +76,8 @@ static void draw_passes(fpm_metrics *passes, size_t n_ranks, pass_kind kind) {
     for (size_t i = 0; i < n_ranks * N_PASSES; i++) {
         const uint32_t decodes = kind == PREFILL ? 0 : 1 + (uint32_t)dice(512);
         const uint32_t tokens = kind == DECODE ? 0 : 1 + (uint32_t)dice(8192);
-        passes[i] = native_pass(kind != DECODE, tokens, kind == PREFILL ? (uint32_t)dice(10000) : 0, decodes,
-                                decodes * (uint32_t)dice(8192));
+        const uint32_t past = kind == PREFILL ? (uint32_t)dice(10000) : 0, context = (uint32_t)dice(8192);
+        passes[i] = native_pass(kind != DECODE, tokens, past, decodes, decodes * context);
         passes[i].moments = (fpm_moments){ .sum_prefill_attention = 0.5 * (double)tokens * (double)tokens,
                                            .num_finished_prompts = kind != DECODE,
                                            .is_present = true };

@@ -124,7 +124,7 @@ Test(estimator_native, a_busy_neighbour_slows_a_pass_down_only_where_experts_are
 }
 
 Test(estimator_native, refuses_calibrations_that_are_no_prices) {
-    static const double wrong[] = { -1, NAN, INFINITY };
+    static const double wrong[] = { -1, (double)NAN, (double)INFINITY };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         for (int t = 0; t < FPM_TERMS; t++) {
             native *n = make(dense_architecture(), one_gpu);
