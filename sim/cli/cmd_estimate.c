@@ -58,7 +58,8 @@ static sim_status estimate_batch(const sim_cli *cli, const fpm_model *model, sim
     bool has_estimate;
     fpm_error source = { .code = FPM_OK };
     if (fpm_model_estimate_ms(model, &batch, 1, &ms, &has_estimate, &source) != FPM_OK) {
-        return sim_error_set(error, SIM_USAGE, NULL, 0, "estimate: %s", source.message);
+        return sim_error_set(error, source.code == FPM_UNSUPPORTED ? SIM_DEAD_END : SIM_USAGE, NULL, 0, "estimate: %s",
+                             source.message);
     }
     return print_estimate(has_estimate, ms, error);
 }
@@ -126,7 +127,8 @@ const sim_command sim_cmd_estimate = {
     .help = "forward-pass time in ms of the iterations of an FPM log, or of one batch",
     .details =
         "One number a line and iteration, in its shortest exact form. Without a file, or with -, the log is read from\n"
-        "standard input; --capacity-tokens without an estimator or a model means polynomial; with any of --prefill-tokens ... --decode-kv-tokens one batch is priced instead. --state "
+        "standard input; --capacity-tokens without an estimator or a model means polynomial; with any of "
+        "--prefill-tokens ... --decode-kv-tokens one batch is priced instead. --state "
         "FILE\n"
         "asks a saved model: corrections learned on top of the estimator, or, with --estimator regression, a "
         "regression,\n"

@@ -16,9 +16,10 @@ sim_status sim_cli_parse_count(const char *option, const char *text, int64_t min
 }
 
 sim_status sim_cli_from_fpm(const fpm_error *source, const char *path, int64_t line, sim_error *error) {
-    const sim_status code = source->code == FPM_NO_MEMORY ? SIM_NO_MEMORY
-                            : source->code == FPM_IO      ? SIM_IO
-                                                          : SIM_BAD_DATA;
+    const sim_status code = source->code == FPM_NO_MEMORY     ? SIM_NO_MEMORY
+                            : source->code == FPM_IO          ? SIM_IO
+                            : source->code == FPM_UNSUPPORTED ? SIM_DEAD_END
+                                                              : SIM_BAD_DATA;
     const char *file = source->file[0] ? source->file : strcmp(path, "-") == 0 ? "<stdin>" : path;
     // The classes of the reference are what its users search for.
     const bool has_class = source->code == FPM_UNSUPPORTED_SCHEMA_VERSION || source->code == FPM_INVALID_METRICS;
@@ -83,8 +84,9 @@ static sim_status estimator_from(const sim_cli *cli, const sim_config *config, f
 
 static sim_status new_estimator(const sim_cli *cli, fpm_estimator **estimator, sim_error *error) {
     // What a price may depend on; a log needs no other section.
-    static const sim_key_table *const tables[] = { &sim_pricing_keys,  &sim_model_keys,  &sim_system_keys,
-                                                   &sim_parallel_keys, &sim_engine_keys, &sim_data_keys, SIM_CALIBRATION_TABLE_LIST };
+    static const sim_key_table *const tables[] = { &sim_pricing_keys,         &sim_model_keys,  &sim_system_keys,
+                                                   &sim_parallel_keys,        &sim_engine_keys, &sim_data_keys,
+                                                   SIM_CALIBRATION_TABLE_LIST };
     sim_config *config;
     sim_status status = sim_config_new(&config, tables, sizeof tables / sizeof *tables, error);
     if (status != SIM_OK) return status;

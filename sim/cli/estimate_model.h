@@ -13,7 +13,8 @@ sim_status sim_estimate_model(const sim_cli *cli, fpm_model **model, sim_error *
 // A count given as an option. SIM_USAGE.
 sim_status sim_cli_parse_count(const char *option, const char *text, int64_t min, int64_t max, int64_t *count,
                                sim_error *error);
-// An error of the forward-pass library as ours: FPM_NO_MEMORY and FPM_IO keep their kind, all else is bad data. `path` and `line` where it has none.
+// An error of the forward-pass library as ours: FPM_NO_MEMORY and FPM_IO keep their kind, a pass without a price (FPM_UNSUPPORTED) is
+// SIM_DEAD_END, all else is bad data. `path` and `line` where it has none.
 sim_status sim_cli_from_fpm(const fpm_error *source, const char *path, int64_t line, sim_error *error);
 
 #endif
