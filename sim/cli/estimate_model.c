@@ -76,9 +76,11 @@ static sim_status estimator_from(const sim_cli *cli, const sim_config *config, f
     sim_config_fill(config, &sim_parallel_keys, &parallel);
     sim_status status = sim_deployment_load(&deployment, config, &parallel, engine.backend, error);
     sim_native_prices prices;
-    if (status == SIM_OK && sim_pricing_is_native(&settings, &deployment))
+    const bool is_native = status == SIM_OK && sim_pricing_is_native(&settings, &deployment);
+    if (is_native)
         status = sim_native_prices_load(&prices, config, settings.calibration, &deployment, error);
     if (status != SIM_OK) return status;
+    if (is_native && *prices.note) fprintf(stderr, "forepass: %s\n", prices.note);
     return sim_pricing_new(estimator, config, &settings, &deployment, &prices, (uint64_t)capacity_tokens, error);
 }
 

@@ -93,14 +93,21 @@ static sim_status read_header(reading *in) {
 // Records
 // ---------------------------------------------------------------------------------------------------------------------
 
-static const char *parse(const char *text, sim_csv_type type, double *number) {
+static bool parse_whole(const char *text, uint64_t min, double *number) {
     uint64_t whole;
+    const sim_csv_field field = { .text = text, .n_bytes = strlen(text) };
+    if (!sim_csv_field_u64(&field, &whole) || whole < min || whole > UINT32_MAX) return false;
+    *number = (double)whole;
+    return true;
+}
+
+// NULL when well, else what would be right.
+static const char *parse(const char *text, sim_csv_type type, double *number) {
     switch (type) {
     case SIM_CSV_COUNT:
-        if (!sim_csv_field_u64(&(sim_csv_field){ .text = text, .n_bytes = strlen(text) }, &whole) || whole > UINT32_MAX)
-            return "a whole number from 0 to 4294967295";
-        *number = (double)whole;
-        return NULL;
+        return parse_whole(text, 0, number) ? NULL : "a whole number from 0 to 4294967295";
+    case SIM_CSV_SIZE:
+        return parse_whole(text, 1, number) ? NULL : "a whole number from 1 to 4294967295";
     case SIM_CSV_NUMBER:
         return sim_parse_real(text, number) || !(*number > 0) ? "a number above 0" : NULL;
     case SIM_CSV_TEXT:

@@ -9,6 +9,7 @@
 
 typedef enum sim_csv_type {
     SIM_CSV_COUNT,  // a whole number, 0 to 2^32 - 1
+    SIM_CSV_SIZE,   // the same, 1 or more
     SIM_CSV_NUMBER, // above 0
     SIM_CSV_TEXT    // at most 31 bytes
 } sim_csv_type;

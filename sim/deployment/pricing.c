@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/deployment/pass_table.h"
+#include "sim/deployment/table_files.h"
 
 static const char *const estimator_names[] = { "native", "table", "polynomial", "fixed", "regression", "auto", NULL };
 static const char *const pricing_names[] = { "fused", "serial", NULL };
@@ -29,6 +30,9 @@ static const sim_key keys[] = {
     KEY(table, .type = SIM_KEY_PATH, .default_text = "",
         .help = "table: measured passes, a CSV file (prefill_tokens, prefill_kv_tokens, decode_requests, "
                 "decode_kv_tokens, ms) or an FPM log"),
+    KEY(operator_tables, .type = SIM_KEY_PATH, .default_text = "",
+        .help = "native: a directory of measured kernels, which replace the formulas: gemm.csv, moe.csv, "
+                "collective.csv"),
 };
 const sim_key_table sim_pricing_keys = { "perfmodel", "what one forward pass costs", keys, sizeof keys / sizeof *keys };
 
@@ -67,6 +71,7 @@ static sim_status refuse_idle_keys(const sim_config *config, const sim_pricing_c
         { "decode_ms", settings->decode_ms >= 0, SIM_ESTIMATOR_FIXED },
         { "mixed_ms", settings->mixed_ms >= 0, SIM_ESTIMATOR_FIXED },
         { "table", *settings->table != '\0', SIM_ESTIMATOR_TABLE },
+        { "operator_tables", *settings->operator_tables != '\0', SIM_ESTIMATOR_NATIVE },
     };
     for (size_t i = 0; i < sizeof keys_of / sizeof *keys_of; i++) {
         if (!keys_of[i].is_given || keys_of[i].of == kind) continue;
@@ -120,16 +125,28 @@ static sim_status new_polynomial(fpm_estimator **estimator, const sim_config *co
     return from_fpm(fpm_estimator_new_polynomial(estimator, &options, &source), &source, error);
 }
 
+static sim_status compile_native(fpm_estimator **estimator, const sim_pricing_config *settings, const fpm_deployment *d,
+                                 const fpm_operators *operators, const sim_calibration *calibration, sim_error *error) {
+    const fpm_calibration terms = sim_calibration_terms(calibration, d->system.generation, d->backend);
+    fpm_error source = { .code = FPM_OK };
+    return from_fpm(fpm_estimator_new_native(estimator, d, operators, &terms, (fpm_pricing)settings->pricing, &source),
+                    &source, error);
+}
+
+// The tables are gone when the estimator is compiled.
 static sim_status make_native(fpm_estimator **estimator, const sim_pricing_config *settings,
                               const sim_deployment *deployment, const sim_native_prices *prices, sim_error *error) {
     const fpm_deployment d = sim_deployment_native(deployment);
-    const fpm_calibration terms = sim_calibration_terms(&prices->calibration, d.system.generation, d.backend);
     fpm_operators operators = prices->operators;
     operators.system = &d.system;
-    fpm_error source = { .code = FPM_OK };
-    return from_fpm(
-        fpm_estimator_new_native(estimator, &d, &operators, &terms, (fpm_pricing)settings->pricing, &source), &source,
-        error);
+    fpm_operator_tables *tables = NULL;
+    sim_status status = SIM_OK;
+    if (*settings->operator_tables)
+        status = sim_table_files_load(&tables, settings->operator_tables, &operators, error);
+    operators.tables = tables;
+    if (!status) status = compile_native(estimator, settings, &d, &operators, &prices->calibration, error);
+    fpm_operator_tables_free(tables);
+    return status;
 }
 
 static sim_status new_native(fpm_estimator **estimator, const sim_config *config, const sim_pricing_config *settings,
