@@ -13,16 +13,12 @@ static const double RIDGE = 1e-13; // on the diagonal, which is at most 1: direc
 
 typedef struct state {
     const fpm_entropy_problem *problem;
-    double scale[D]; // largest offset; 0: the points do not spread in this dimension
+    double offset[FPM_ENTROPY_POINTS][D]; // over the largest of its dimension
     double log_prior[FPM_ENTROPY_POINTS];
     double *weights;
     double l[D];
     double f, gradient[D], hessian[D][D];
 } state;
-
-static double scaled(const state *s, size_t i, unsigned d) {
-    return s->scale[d] > 0 ? s->problem->offset[i][d] / s->scale[d] : 0;
-}
 
 // F and the weights at l.
 static double evaluate(const state *s, const double *l) {
@@ -30,7 +26,7 @@ static double evaluate(const state *s, const double *l) {
     double largest = -INFINITY, sum = 0;
     for (size_t i = 0; i < p->n; i++) {
         double exponent = s->log_prior[i];
-        for (unsigned d = 0; d < p->n_dimensions; d++) exponent += l[d] * scaled(s, i, d);
+        for (unsigned d = 0; d < p->n_dimensions; d++) exponent += l[d] * s->offset[i][d];
         s->weights[i] = exponent;
         if (exponent > largest) largest = exponent;
     }
@@ -47,12 +43,12 @@ static void derive(state *s) {
         for (unsigned e = 0; e <= d; e++) s->hessian[d][e] = 0;
     }
     for (size_t i = 0; i < p->n; i++)
-        for (unsigned d = 0; d < n; d++) s->gradient[d] += s->weights[i] * scaled(s, i, d);
+        for (unsigned d = 0; d < n; d++) s->gradient[d] += s->weights[i] * s->offset[i][d];
     for (size_t i = 0; i < p->n; i++)
-        for (unsigned d = 0; d < n; d++)
-            for (unsigned e = 0; e <= d; e++)
-                s->hessian[d][e] +=
-                    s->weights[i] * (scaled(s, i, d) - s->gradient[d]) * (scaled(s, i, e) - s->gradient[e]);
+        for (unsigned d = 0; d < n; d++) {
+            const double part = s->weights[i] * (s->offset[i][d] - s->gradient[d]);
+            for (unsigned e = 0; e <= d; e++) s->hessian[d][e] += part * (s->offset[i][e] - s->gradient[e]);
+        }
     for (unsigned d = 0; d < n; d++) s->hessian[d][d] += RIDGE;
 }
 
@@ -100,7 +96,7 @@ static bool is_centred(const state *s) {
     return true;
 }
 
-// Is the origin within the points in each dimension?
+// Is the origin within the points in each dimension? Where the points do not spread, the offsets are 0 and stay so.
 static bool begin(state *s) {
     const fpm_entropy_problem *p = s->problem;
     for (unsigned d = 0; d < p->n_dimensions; d++) {
@@ -110,13 +106,17 @@ static bool begin(state *s) {
             most = fmax(most, p->offset[i][d]);
         }
         if (!(least <= 0 && most >= 0)) return false;
-        s->scale[d] = fmax(-least, most);
+        const double scale = fmax(-least, most);
+        for (size_t i = 0; i < p->n; i++) s->offset[i][d] = scale > 0 ? p->offset[i][d] / scale : 0;
     }
     return p->n > 0;
 }
 
 bool fpm_entropy_weights(const fpm_entropy_problem *problem, double weights[FPM_ENTROPY_POINTS]) {
-    state s = { .problem = problem, .weights = weights };
+    state s;
+    s.problem = problem;
+    s.weights = weights;
+    for (unsigned d = 0; d < D; d++) s.l[d] = 0;
     if (!begin(&s)) return false;
     double floor = INFINITY;
     for (size_t i = 0; i < problem->n; i++) {

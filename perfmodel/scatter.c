@@ -18,6 +18,7 @@ _Static_assert((int)FPM_SCATTER_DIMENSIONS == (int)FPM_ENTROPY_DIMENSIONS, "both
 typedef struct node {
     double x[FPM_SCATTER_DIMENSIONS], u[FPM_SCATTER_DIMENSIONS]; // u = log(1 + x)
     double value;
+    double least[FPM_SCATTER_DIMENSIONS], most[FPM_SCATTER_DIMENSIONS]; // u of all points in its range
 } node;
 
 struct fpm_scatter {
@@ -88,14 +89,26 @@ static void select_kth(node *nodes, size_t begin, size_t end, size_t k, unsigned
     }
 }
 
-// Depth of the recursion: log2 of the number of points.
-static void build(fpm_scatter *scatter, size_t begin, size_t end, unsigned d) {
-    if (end - begin < 2) return;
+static void widen(node *root, const node *part) {
+    for (unsigned d = 0; d < FPM_SCATTER_DIMENSIONS; d++) {
+        root->least[d] = fmin(root->least[d], part->least[d]);
+        root->most[d] = fmax(root->most[d], part->most[d]);
+    }
+}
+
+// The root of [begin, end); NULL when it is empty. Depth of the recursion: log2 of the number of points.
+static const node *build(fpm_scatter *scatter, size_t begin, size_t end, unsigned d) {
+    if (begin == end) return NULL;
     const size_t middle = begin + (end - begin) / 2;
     select_kth(scatter->nodes, begin, end, middle, d);
     d = (d + 1) % scatter->n_dimensions;
-    build(scatter, begin, middle, d);
-    build(scatter, middle + 1, end, d);
+    node *root = &scatter->nodes[middle];
+    const node *low = build(scatter, begin, middle, d), *high = build(scatter, middle + 1, end, d);
+    memcpy(root->least, root->u, sizeof root->u);
+    memcpy(root->most, root->u, sizeof root->u);
+    if (low) widen(root, low);
+    if (high) widen(root, high);
+    return root;
 }
 
 fpm_scatter *fpm_scatter_new(fpm_scatter_point *points, size_t n_points, unsigned n_dimensions) {
@@ -170,27 +183,31 @@ static void look_at(search *s, size_t index) {
     keep(s, index, distance);
 }
 
-// Can a point that lies `gap` away in one dimension still be among the nearest?
-static bool is_near(const search *s, double gap) {
-    return s->n_found < s->width || gap * gap <= s->distance[s->width - 1];
+// From the query to the part of a node's box that lies in the orthant; infinite without one.
+static double distance_to_box(const search *s, const node *root) {
+    double distance = 0;
+    for (unsigned d = 0; d < s->scatter->n_dimensions; d++) {
+        const bool is_upper = s->orthant >> d & 1;
+        if (is_upper ? root->most[d] < s->u[d] : root->least[d] > s->u[d]) return INFINITY;
+        const double gap = is_upper ? root->least[d] - s->u[d] : s->u[d] - root->most[d];
+        if (gap > 0) distance += gap * gap;
+    }
+    return distance;
 }
 
+// Among [begin, end), which is split at d: the side of the query first, since what it gives spares most of the other one.
 static void find(search *s, size_t begin, size_t end, unsigned d) {
     if (begin == end) return;
     const size_t middle = begin + (end - begin) / 2;
     const node *root = &s->scatter->nodes[middle];
-    const unsigned next = (d + 1) % s->scatter->n_dimensions;
-    const bool wants_above = s->orthant >> d & 1, is_below = root->x[d]<s->x[d], is_above = root->x[d]> s->x[d];
+    const double distance = distance_to_box(s, root);
+    if (isinf(distance) || (s->n_found == s->width && distance > s->distance[s->width - 1])) return;
     look_at(s, middle);
-    // The side of the query first; the other one only if it may hold a part of the orthant that is near.
-    const double gap = root->u[d] - s->u[d];
-    if (is_above) {
-        find(s, begin, middle, next);
-        if (wants_above && is_near(s, gap)) find(s, middle + 1, end, next);
-    } else {
-        find(s, middle + 1, end, next);
-        if ((!is_below || !wants_above) && is_near(s, gap)) find(s, begin, middle, next);
-    }
+    const unsigned next = (d + 1) % s->scatter->n_dimensions;
+    const bool is_above = root->x[d] > s->x[d];
+    if (is_above) find(s, begin, middle, next);
+    find(s, middle + 1, end, next);
+    if (!is_above) find(s, begin, middle, next);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -237,7 +254,9 @@ static bool is_at(const fpm_scatter *scatter, const node *at, const double *x) {
 // The mean over the chosen points around x.
 static bool mean_of(const fpm_scatter *scatter, const double *x, const selection *chosen, bool favours_near,
                     double *value) {
-    fpm_entropy_problem problem = { .n = chosen->n, .n_dimensions = scatter->n_dimensions };
+    fpm_entropy_problem problem; // 5 KiB: filled as far as it is read
+    problem.n = chosen->n;
+    problem.n_dimensions = scatter->n_dimensions;
     for (size_t i = 0; i < chosen->n; i++) {
         const node *at = &scatter->nodes[chosen->nodes[i]];
         for (unsigned d = 0; d < scatter->n_dimensions; d++) problem.offset[i][d] = at->x[d] - x[d];

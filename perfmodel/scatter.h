@@ -33,8 +33,8 @@ size_t fpm_scatter_size(const fpm_scatter *scatter); // places
 double fpm_scatter_min(const fpm_scatter *scatter, unsigned dimension);
 double fpm_scatter_max(const fpm_scatter *scatter, unsigned dimension);
 
-// The value at `x`: at a point its own, else interpolated. False: the points around do not surround it. Const, thread-safe, allocates nothing. About 1 us in
-// two dimensions and 10 us in four; O(log n).
+// The value at `x`: at a point its own, else interpolated. False: the points around do not surround it. Const, thread-safe, allocates nothing. About 4 us in
+// two dimensions, 50 us in four with 10^4 points and 150 us with 10^5 (one search of the tree per orthant).
 bool fpm_scatter_value(const fpm_scatter *scatter, const double x[FPM_SCATTER_DIMENSIONS], double *value);
 
 #endif
