@@ -23,7 +23,7 @@ typedef struct state {
 // F and the weights at l.
 static double evaluate(const state *s, const double *l) {
     const fpm_entropy_problem *p = s->problem;
-    double largest = -INFINITY, sum = 0;
+    double largest = -HUGE_VAL, sum = 0;
     for (size_t i = 0; i < p->n; i++) {
         double exponent = s->log_prior[i];
         for (unsigned d = 0; d < p->n_dimensions; d++) exponent += l[d] * s->offset[i][d];
@@ -100,7 +100,7 @@ static bool is_centred(const state *s) {
 static bool begin(state *s) {
     const fpm_entropy_problem *p = s->problem;
     for (unsigned d = 0; d < p->n_dimensions; d++) {
-        double least = INFINITY, most = -INFINITY;
+        double least = HUGE_VAL, most = -HUGE_VAL;
         for (size_t i = 0; i < p->n; i++) {
             least = fmin(least, p->offset[i][d]);
             most = fmax(most, p->offset[i][d]);
@@ -118,7 +118,7 @@ bool fpm_entropy_weights(const fpm_entropy_problem *problem, double weights[FPM_
     s.weights = weights;
     for (unsigned d = 0; d < D; d++) s.l[d] = 0;
     if (!begin(&s)) return false;
-    double floor = INFINITY;
+    double floor = HUGE_VAL;
     for (size_t i = 0; i < problem->n; i++) {
         s.log_prior[i] = log(problem->prior[i]);
         floor = fmin(floor, s.log_prior[i]);

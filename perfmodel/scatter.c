@@ -188,7 +188,7 @@ static double distance_to_box(const search *s, const node *root) {
     double distance = 0;
     for (unsigned d = 0; d < s->scatter->n_dimensions; d++) {
         const bool is_upper = s->orthant >> d & 1;
-        if (is_upper ? root->most[d] < s->u[d] : root->least[d] > s->u[d]) return INFINITY;
+        if (is_upper ? root->most[d] < s->u[d] : root->least[d] > s->u[d]) return HUGE_VAL;
         const double gap = is_upper ? root->least[d] - s->u[d] : s->u[d] - root->most[d];
         if (gap > 0) distance += gap * gap;
     }

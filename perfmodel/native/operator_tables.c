@@ -199,7 +199,7 @@ void fpm_operator_tables_free(fpm_operator_tables *tables) {
 
 bool fpm_operator_tables_has_kind(const fpm_operator_tables *tables, fpm_table_kind kind) {
     for (size_t i = 0; i < tables->n_curves; i++)
-        if (tables->curves[i].key.values[0] == kind) return true;
+        if (tables->curves[i].key.values[0] == (double)kind) return true;
     return false;
 }
 

@@ -126,8 +126,8 @@ Test(estimator_table, unsound_measurements_are_refused) {
         { { work(0, 5, 1, 1), 1 }, "prefill_kv_tokens without prefill_tokens" },
         { { work(1, 0, 0, 5), 1 }, "decode_kv_tokens without decode_requests" },
         { { work(1, 0, 0, 0), 0 }, "must be above 0" },
-        { { work(1, 0, 0, 0), INFINITY }, "must be above 0" },
-        { { work(1, 0, 0, 0), NAN }, "must be above 0" },
+        { { work(1, 0, 0, 0), HUGE_VAL }, "must be above 0" },
+        { { work(1, 0, 0, 0), (double)NAN }, "must be above 0" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const fpm_table_options options = { &cases[i].pass, 1, NULL, FPM_PRICING_FUSED };

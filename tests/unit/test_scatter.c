@@ -108,7 +108,7 @@ Test(scatter, what_is_not_surrounded_is_refused) {
     cr_expect_float_eq(value, 1.5, 1e-8);
     cr_expect_not(fpm_scatter_value(scatter, (double[D]){ 5, 4 }, &value));
     cr_expect_not(fpm_scatter_value(scatter, (double[D]){ 9, 0 }, &value));
-    cr_expect_not(fpm_scatter_value(scatter, (double[D]){ NAN, 0 }, &value));
+    cr_expect_not(fpm_scatter_value(scatter, (double[D]){ (double)NAN, 0 }, &value));
     fpm_scatter_free(scatter);
     scatter = fpm_scatter_new(points, 0, 2);
     cr_expect_not(fpm_scatter_value(scatter, (double[D]){ 0, 0 }, &value));
