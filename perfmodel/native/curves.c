@@ -34,6 +34,8 @@ static const parameter_table tables[FPM_FAMILIES] = {
     [FPM_FAMILY_MOE] = TABLE(moe),
     [FPM_FAMILY_ATTENTION_PREFILL] = TABLE(attention),
     [FPM_FAMILY_ATTENTION_DECODE] = TABLE(attention),
+    [FPM_FAMILY_SPECIAL_PREFILL] = TABLE(attention),
+    [FPM_FAMILY_SPECIAL_DECODE] = TABLE(attention),
     [FPM_FAMILY_LATENT_PREFILL] = TABLE(attention),
     [FPM_FAMILY_LATENT_DECODE] = TABLE(attention),
     [FPM_FAMILY_LATENT_BMM] = TABLE(bmm),
@@ -48,6 +50,7 @@ static const parameter_table tables[FPM_FAMILIES] = {
     [FPM_FAMILY_MEMORY] = TABLE(memory),
 };
 _Static_assert(sizeof gemm / sizeof *gemm <= FPM_CURVE_VALUES, "a curve has room for every parameter");
+_Static_assert(sizeof attention / sizeof *attention <= FPM_CURVE_VALUES, "a curve has room for every parameter");
 _Static_assert(sizeof collective / sizeof *collective <= FPM_CURVE_VALUES, "a curve has room for every parameter");
 
 const fpm_parameter *fpm_family_parameters(fpm_family family, size_t *n_parameters) {
@@ -90,6 +93,8 @@ static bool is_formatless(fpm_family family) {
     case FPM_FAMILY_MOE:
     case FPM_FAMILY_ATTENTION_PREFILL:
     case FPM_FAMILY_ATTENTION_DECODE:
+    case FPM_FAMILY_SPECIAL_PREFILL:
+    case FPM_FAMILY_SPECIAL_DECODE:
     case FPM_FAMILY_LATENT_PREFILL:
     case FPM_FAMILY_LATENT_DECODE:
     case FPM_FAMILY_LATENT_BMM:
@@ -104,7 +109,8 @@ bool fpm_family_has_format(fpm_family family, int format) {
     if (format == FPM_BF16) return true;
     if (is_formatless(family)) return false;
     if (family == FPM_FAMILY_GEMM || family == FPM_FAMILY_MOE) return true;
-    return format == FPM_FP8 || (format == FPM_PRECISIONS + FPM_FP8 && family == FPM_FAMILY_ATTENTION_PREFILL);
+    const bool has_scores = family == FPM_FAMILY_ATTENTION_PREFILL || family == FPM_FAMILY_SPECIAL_PREFILL;
+    return format == FPM_FP8 || (format == FPM_PRECISIONS + FPM_FP8 && has_scores);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -129,15 +135,18 @@ static void quantise(fpm_curve *curve, fpm_family family, int format) {
     }
 }
 
+fpm_curve fpm_curve_typical(fpm_family family, int format) {
+    fpm_curve curve = { { 0 } };
+    for (size_t i = 0; i < tables[family].n; i++) curve.values[i] = tables[family].parameters[i].typical;
+    quantise(&curve, family, format);
+    return curve;
+}
+
 void fpm_operators_init(fpm_operators *operators, const fpm_system *system) {
     memset(operators, 0, sizeof *operators);
     operators->system = system;
     operators->backend = FPM_VLLM;
-    for (int family = 0; family < FPM_FAMILIES; family++) {
-        for (int format = 0; format < FPM_FORMATS; format++) {
-            fpm_curve *curve = &operators->curves[family][format];
-            for (size_t i = 0; i < tables[family].n; i++) curve->values[i] = tables[family].parameters[i].typical;
-            quantise(curve, (fpm_family)family, format);
-        }
-    }
+    for (int family = 0; family < FPM_FAMILIES; family++)
+        for (int format = 0; format < FPM_FORMATS; format++)
+            operators->curves[family][format] = fpm_curve_typical((fpm_family)family, format);
 }

@@ -31,6 +31,7 @@ static fpm_operation *add(builder *b, const char *name, fpm_operation_kind kind,
     assert(b->graph->n_operations < FPM_MAX_OPERATIONS);
     fpm_operation *operation = &b->graph->operations[b->graph->n_operations++];
     *operation = (fpm_operation){ .name = name, .kind = kind, .driver = driver, .term = term, .count = count };
+    operation->floor_term = term == FPM_TERM_COLLECTIVE ? FPM_TERM_LATENCY : FPM_TERM_FLOOR;
     return operation;
 }
 
@@ -128,18 +129,23 @@ static void grouped_layers(builder *b, double n_layers) {
     // Rotary embedding and the write to the cache; the norm of queries and keys reads and writes them once more.
     elementwise(b, "rope_kv_write", FPM_DRIVER_TOKENS, n_layers,
                 (a->has_qk_norm ? 4.0 : 2.0) * (q_width + kv_width) + 2.0 * kv_width);
-    const fpm_attention_shape shape = { q_width / d, kv_width / d, d, b->q->kv_cache, false };
+    fpm_attention_shape shape = {
+        .n_heads = q_width / d, .n_kv_heads = kv_width / d, .head_dim = d, .kv_cache = b->q->kv_cache
+    };
     const fpm_attention_form prefill = fpm_attention_prefill_form(b->operators, &shape);
     const fpm_attention_form decode = fpm_attention_decode_form(b->operators, &shape);
+    shape.has_window = true;
+    const fpm_attention_form window_prefill = fpm_attention_prefill_form(b->operators, &shape);
+    const fpm_attention_form window_decode = fpm_attention_decode_form(b->operators, &shape);
     const double n_window = (double)a->n_window_layers, window = (double)a->window_tokens;
     attention(b, "attention_prefill", FPM_DRIVER_PREFILL_ATTENTION, FPM_TERM_ATTENTION_PREFILL, n_layers - n_window,
               prefill, 0.0);
     attention(b, "attention_decode", FPM_DRIVER_DECODE_ATTENTION, FPM_TERM_ATTENTION_DECODE, n_layers - n_window,
               decode, 0.0);
     attention(b, "window_attention_prefill", FPM_DRIVER_PREFILL_ATTENTION, FPM_TERM_ATTENTION_PREFILL, n_window,
-              prefill, window);
-    attention(b, "window_attention_decode", FPM_DRIVER_DECODE_ATTENTION, FPM_TERM_ATTENTION_DECODE, n_window, decode,
-              window);
+              window_prefill, window);
+    attention(b, "window_attention_decode", FPM_DRIVER_DECODE_ATTENTION, FPM_TERM_ATTENTION_DECODE, n_window,
+              window_decode, window);
     if (a->has_output_gate) elementwise(b, "output_gate", FPM_DRIVER_TOKENS, n_layers, 3.0 * q_width);
     gemm(b, "o_proj", n_layers, h, q_width);
 }
@@ -318,7 +324,12 @@ void fpm_graph_build(fpm_graph *graph, const fpm_deployment *deployment, const f
 // ---------------------------------------------------------------------------------------------------------------------
 
 static fpm_price times(fpm_price price, double count) {
-    return (fpm_price){ price.ms * count, price.bound_ms * count, price.bound };
+    return (fpm_price){ .ms = price.ms * count,
+                        .floor_ms = price.floor_ms * count,
+                        .bound_ms = price.bound_ms * count,
+                        .peak_compute_ms = price.peak_compute_ms * count,
+                        .peak_memory_ms = price.peak_memory_ms * count,
+                        .bound = price.bound };
 }
 
 fpm_price fpm_operation_formula(const fpm_operation *o, const fpm_operators *operators, double count) {
@@ -340,30 +351,13 @@ fpm_price fpm_operation_formula(const fpm_operation *o, const fpm_operators *ope
         break;
     }
     assert(!"attention has no single count");
-    return (fpm_price){ 0.0, 0.0, FPM_BOUND_LAUNCH };
+    return (fpm_price){ .bound = FPM_BOUND_LAUNCH };
 }
 
 fpm_price fpm_operation_price_at(const fpm_operation *o, const fpm_operators *operators, double count) {
-    if (count <= 0.0) return (fpm_price){ 0.0, 0.0, FPM_BOUND_LAUNCH };
+    if (count <= 0.0) return (fpm_price){ .bound = FPM_BOUND_LAUNCH };
     const fpm_price formula = fpm_operation_formula(o, operators, count);
     return times(operators->tables ? fpm_table_price(o, operators, count, formula) : formula, o->count);
-}
-
-fpm_attention_sums fpm_batch_attention(const fpm_batch *batch, fpm_driver driver, double window_tokens) {
-    fpm_attention_sums sums;
-    if (driver == FPM_DRIVER_PREFILL_ATTENTION)
-        sums = (fpm_attention_sums){ batch->prefill_pairs, batch->prefill_kv_tokens, batch->prefill_tokens,
-                                     batch->n_prefills };
-    else
-        sums = (fpm_attention_sums){ batch->decode_kv_tokens, batch->decode_kv_tokens, batch->n_decodes,
-                                     batch->n_decodes };
-    if (window_tokens <= 0.0) return sums;
-    // The window is applied to the mean: a query sees at most the window, a prompt reads at most the window before it and itself.
-    sums.pairs = fmin(sums.pairs, sums.tokens * window_tokens);
-    sums.kv_tokens =
-        fmin(sums.kv_tokens, driver == FPM_DRIVER_PREFILL_ATTENTION ? sums.tokens + sums.requests * window_tokens
-                                                                    : sums.requests * window_tokens);
-    return sums;
 }
 
 fpm_price fpm_operation_price(const fpm_operation *o, const fpm_operators *operators, const fpm_batch *batch) {
@@ -381,6 +375,12 @@ fpm_price fpm_operation_price(const fpm_operation *o, const fpm_operators *opera
         break;
     }
     const fpm_attention_sums sums = fpm_batch_attention(batch, o->driver, o->shape.attention.window_tokens);
-    if (sums.requests <= 0.0) return (fpm_price){ 0.0, 0.0, FPM_BOUND_LAUNCH };
+    if (sums.requests <= 0.0) return (fpm_price){ .bound = FPM_BOUND_LAUNCH };
     return times(fpm_attention_price(&o->shape.attention.form, &sums), o->count);
+}
+
+double fpm_operation_calibrated_ms(const fpm_operation *o, const fpm_price *price, const fpm_calibration *calibration) {
+    const double ms = (price->ms - price->floor_ms) * calibration->terms[o->term] +
+                      price->floor_ms * calibration->terms[o->floor_term];
+    return fmax(ms, price->bound_ms);
 }

@@ -1,24 +1,32 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Attention with grouped heads, and the price of any attention form.
+// Attention with grouped heads, and what all forms of attention have in common.
 #include "perfmodel/native/operator_parts.h"
 
-fpm_price fpm_attention_price(const fpm_attention_form *form, const fpm_attention_sums *sums) {
-    const double compute_ms = form->compute_pair_ms * sums->pairs + form->compute_kv_ms * sums->kv_tokens +
-                              form->compute_token_ms * sums->tokens + form->compute_request_ms * sums->requests;
-    const double memory_ms = form->memory_kv_ms * sums->kv_tokens + form->memory_token_ms * sums->tokens +
-                             form->memory_request_ms * sums->requests;
-    const double floor_ms =
-        form->floor_ms + form->serial_token_ms * sums->tokens + form->serial_request_ms * sums->requests;
-    const double pair_bound_ms = form->bound_pair_ms * sums->pairs;
-    const double byte_bound_ms = form->bound_kv_ms * sums->kv_tokens + form->bound_token_ms * sums->tokens +
-                                 form->bound_request_ms * sums->requests;
-    const double larger_ms = compute_ms > memory_ms ? compute_ms : memory_ms;
-    fpm_bound bound = compute_ms > memory_ms ? FPM_BOUND_COMPUTE : FPM_BOUND_MEMORY;
-    if (floor_ms > larger_ms) bound = FPM_BOUND_LAUNCH;
-    return (fpm_price){ .ms = floor_ms + larger_ms,
-                        .bound_ms = pair_bound_ms > byte_bound_ms ? pair_bound_ms : byte_bound_ms,
-                        .bound = bound };
+fpm_attention_form fpm_attention_form_times(const fpm_attention_form *form, double times, double work_factor,
+                                            double floor_factor) {
+    const double work = times * work_factor;
+    return (fpm_attention_form){
+        .family = form->family,
+        .format = form->format,
+        .floor_ms = form->floor_ms * times * floor_factor,
+        .compute_pair_ms = form->compute_pair_ms * work,
+        .compute_kv_ms = form->compute_kv_ms * work,
+        .compute_token_ms = form->compute_token_ms * work,
+        .compute_request_ms = form->compute_request_ms * work,
+        .memory_kv_ms = form->memory_kv_ms * work,
+        .memory_token_ms = form->memory_token_ms * work,
+        .memory_request_ms = form->memory_request_ms * work,
+        .serial_ms = form->serial_ms * work,
+        .apart = form->apart,
+        .serial_token_ms = form->serial_token_ms * work,
+        .serial_request_ms = form->serial_request_ms * work,
+        .bound_ms = form->bound_ms * times,
+        .bound_pair_ms = form->bound_pair_ms * times,
+        .bound_kv_ms = form->bound_kv_ms * times,
+        .bound_token_ms = form->bound_token_ms * times,
+        .bound_request_ms = form->bound_request_ms * times,
+    };
 }
 
 // (new + pad queries) x (keys + pad keys) of every request, multiplied out into batch sums.
@@ -35,8 +43,12 @@ fpm_attention_form fpm_attention_form_of(const fpm_operators *operators, fpm_fam
     const double padded_pair_ms = pair_ms * heads * width * wide / curve[ATTENTION_COMPUTE];
     const double kv_ms = work->kv_bytes * byte_ms, token_ms = work->token_bytes * byte_ms;
     const double pad_queries = curve[ATTENTION_PAD_QUERIES], pad_keys = curve[ATTENTION_PAD_KEYS];
-    const double key_ms = 1e-9 * curve[ATTENTION_KEY], request_ms = 1e-6 * curve[ATTENTION_REQUEST];
-    return (fpm_attention_form){ .floor_ms = 1e-3 * curve[ATTENTION_FLOOR],
+    const double key_ms = 1e-9 * curve[ATTENTION_KEY];
+    const double request_ms = 1e-6 * (curve[ATTENTION_REQUEST] + work->heads * curve[ATTENTION_QUERY_HEAD] +
+                                      work->kv_heads * curve[ATTENTION_KEY_HEAD]);
+    return (fpm_attention_form){ .family = family,
+                                 .format = format,
+                                 .floor_ms = 1e-3 * curve[ATTENTION_FLOOR],
                                  .compute_pair_ms = padded_pair_ms,
                                  .compute_kv_ms = padded_pair_ms * pad_queries + key_ms,
                                  .compute_token_ms = padded_pair_ms * pad_keys,
@@ -44,6 +56,7 @@ fpm_attention_form fpm_attention_form_of(const fpm_operators *operators, fpm_fam
                                  .memory_kv_ms = kv_ms * kv_heads * wide / curve[ATTENTION_MEMORY],
                                  .memory_token_ms = token_ms * wide / curve[ATTENTION_MEMORY],
                                  .memory_request_ms = request_ms,
+                                 .apart = curve[ATTENTION_APART],
                                  .bound_pair_ms = pair_ms,
                                  .bound_kv_ms = kv_ms,
                                  .bound_token_ms = token_ms };
@@ -65,12 +78,18 @@ static fpm_attention_work grouped_work(const fpm_attention_shape *shape) {
                                  .token_bytes = 4 * shape->n_heads * shape->head_dim };
 }
 
+fpm_family fpm_attention_family(const fpm_attention_shape *shape, bool is_prefill) {
+    const bool is_usual = shape->head_dim == 64 || shape->head_dim == 128 || shape->head_dim == 256;
+    if (shape->has_window || !is_usual) return is_prefill ? FPM_FAMILY_SPECIAL_PREFILL : FPM_FAMILY_SPECIAL_DECODE;
+    return is_prefill ? FPM_FAMILY_ATTENTION_PREFILL : FPM_FAMILY_ATTENTION_DECODE;
+}
+
 fpm_attention_form fpm_attention_prefill_form(const fpm_operators *operators, const fpm_attention_shape *shape) {
     const fpm_attention_work work = grouped_work(shape);
-    return fpm_attention_form_of(operators, FPM_FAMILY_ATTENTION_PREFILL, score_format(operators, shape), &work);
+    return fpm_attention_form_of(operators, fpm_attention_family(shape, true), score_format(operators, shape), &work);
 }
 
 fpm_attention_form fpm_attention_decode_form(const fpm_operators *operators, const fpm_attention_shape *shape) {
     const fpm_attention_work work = grouped_work(shape);
-    return fpm_attention_form_of(operators, FPM_FAMILY_ATTENTION_DECODE, (int)shape->kv_cache, &work);
+    return fpm_attention_form_of(operators, fpm_attention_family(shape, false), (int)shape->kv_cache, &work);
 }

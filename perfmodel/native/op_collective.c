@@ -15,7 +15,7 @@ static double at_ranks(double ranks, double at_2, double more_4, double more_8) 
     return at_2 + more_4 + more_8 * (octaves - 2);
 }
 
-static fpm_family family_of(fpm_collective collective) {
+fpm_family fpm_collective_family(fpm_collective collective) {
     switch (collective) {
     case FPM_ALL_GATHER:
         return FPM_FAMILY_ALL_GATHER;
@@ -32,15 +32,19 @@ static fpm_family family_of(fpm_collective collective) {
 
 fpm_price fpm_collective_price(const fpm_operators *operators, fpm_collective collective, double ranks, double bytes) {
     if (!(ranks > 1)) return (fpm_price){ .bound = FPM_BOUND_LAUNCH };
-    const double *curve = fpm_curve_of(operators, family_of(collective), FPM_BF16);
+    const double *curve = fpm_curve_of(operators, fpm_collective_family(collective), FPM_BF16);
     const double step_ms = 1e3 * (ranks - 1) / ranks / link_bytes_per_s(operators->system, ranks);
     // A rank keeps its own part. Switches can add up on the way, so this is the bound of an all-reduce too.
     const double bound_ms = bytes * step_ms;
+    // Small messages carry their flags along; large ones synchronise, which takes longer to begin with.
+    const double is_large = bytes / (bytes + curve[COLLECTIVE_PROTOCOL_BYTES]);
     const double latency_ms =
-        1e-3 * at_ranks(ranks, curve[COLLECTIVE_LATENCY_2], curve[COLLECTIVE_LATENCY_4], curve[COLLECTIVE_LATENCY_8]);
+        1e-3 * (at_ranks(ranks, curve[COLLECTIVE_LATENCY_2], curve[COLLECTIVE_LATENCY_4], curve[COLLECTIVE_LATENCY_8]) +
+                curve[COLLECTIVE_PROTOCOL] * is_large);
     const double slower = exp2(at_ranks(ranks, 0, log2(curve[COLLECTIVE_SLOWER_4]), log2(curve[COLLECTIVE_SLOWER_8])));
-    const double network_ms = (bytes + curve[COLLECTIVE_PAD_BYTES]) * step_ms * slower / curve[COLLECTIVE_SHARE_2];
+    const double network_ms = bytes * step_ms * slower / curve[COLLECTIVE_SHARE_2];
     return (fpm_price){ .ms = fpm_norm(latency_ms, network_ms, curve[COLLECTIVE_SHARPNESS]),
+                        .floor_ms = latency_ms,
                         .bound_ms = bound_ms,
                         .bound = network_ms > latency_ms ? FPM_BOUND_NETWORK : FPM_BOUND_LAUNCH };
 }
@@ -49,6 +53,7 @@ fpm_price fpm_send_price(const fpm_operators *operators, double bytes) {
     // A point-to-point send takes 10 us and most of the link between nodes.
     const double bound_ms = 1e3 * bytes / operators->system->inter_node_bytes_per_s;
     return (fpm_price){ .ms = 10e-3 + bound_ms / 0.8,
+                        .floor_ms = 10e-3,
                         .bound_ms = bound_ms,
                         .bound = bound_ms > 10e-3 ? FPM_BOUND_NETWORK : FPM_BOUND_LAUNCH };
 }

@@ -16,5 +16,5 @@ fpm_price fpm_gemm_price(const fpm_operators *operators, fpm_precision weights, 
     const double walk_ms = 1e-6 * curve[GEMM_DEPTH] * k;
     const double p = curve[GEMM_SHARPNESS];
     return fpm_priced(1e-3 * curve[GEMM_FLOOR], fpm_norm(padded_ms / curve[GEMM_COMPUTE], walk_ms, p),
-                      memory_ms / curve[GEMM_MEMORY], p, compute_ms > memory_ms ? compute_ms : memory_ms);
+                      memory_ms / curve[GEMM_MEMORY], p, compute_ms, memory_ms);
 }

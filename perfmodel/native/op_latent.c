@@ -26,17 +26,23 @@ fpm_attention_form fpm_latent_kernel_form(const fpm_operators *operators, const 
     return fpm_attention_form_of(operators, FPM_FAMILY_LATENT_DECODE, (int)shape->kv_cache, &work);
 }
 
-// Every head has weights of its own, read once a pass. The products run one after the other and beside nothing else, so what they take adds up.
+// Every head has weights of its own, read once a pass; tokens take the larger of compute and memory. The products run one after the other and beside
+// nothing else, so what they take adds up.
 fpm_attention_form fpm_latent_product_form(const fpm_operators *operators, const fpm_latent_shape *shape) {
     const int format = (int)FPM_BF16;
     const double *curve = fpm_curve_of(operators, FPM_FAMILY_LATENT_BMM, format);
     const double weights = shape->n_heads * shape->kv_rank * (shape->nope_dim + shape->value_dim);
     const double token_values = shape->n_heads * (2 * shape->kv_rank + shape->nope_dim + shape->value_dim);
     const double byte_ms = fpm_byte_ms(operators) / curve[BMM_MEMORY];
+    const double weight_bytes = weights * fpm_format_weight_bytes(format);
     const double compute_ms = 2 * weights * fpm_flop_ms(operators, format) / curve[BMM_COMPUTE];
     return (fpm_attention_form){
-        .floor_ms = 2e-3 * curve[BMM_FLOOR] + weights * fpm_format_weight_bytes(format) * byte_ms,
-        .serial_token_ms = compute_ms + token_values * fpm_format_activation_bytes(format) * byte_ms,
+        .floor_ms = 2e-3 * curve[BMM_FLOOR],
+        .serial_ms = weight_bytes * byte_ms,
+        .serial_token_ms = fmax(compute_ms, token_values * fpm_format_activation_bytes(format) * byte_ms),
+        .bound_ms = weight_bytes * fpm_byte_ms(operators),
+        .family = FPM_FAMILY_LATENT_BMM,
+        .format = format,
     };
 }
 
@@ -44,6 +50,8 @@ fpm_attention_form fpm_latent_decode_form(const fpm_operators *operators, const 
     fpm_attention_form form = fpm_latent_kernel_form(operators, shape);
     const fpm_attention_form products = fpm_latent_product_form(operators, shape);
     form.floor_ms += products.floor_ms;
+    form.serial_ms += products.serial_ms;
+    form.bound_ms += products.bound_ms;
     form.serial_token_ms += products.serial_token_ms;
     return form;
 }

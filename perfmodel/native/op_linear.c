@@ -32,7 +32,9 @@ static fpm_attention_form linear_form(const fpm_operators *operators, fpm_family
     const double state_ms = 2 * state_bytes(shape) * byte_ms;
     const double request_ms = 1e-6 * curve[LINEAR_REQUEST];
     const fpm_attention_form conv = fpm_linear_convolution_form(operators, family, shape);
-    return (fpm_attention_form){ .floor_ms = 1e-3 * curve[LINEAR_FLOOR] + conv.floor_ms,
+    return (fpm_attention_form){ .family = family,
+                                 .format = FPM_BF16,
+                                 .floor_ms = 1e-3 * curve[LINEAR_FLOOR] + conv.floor_ms,
                                  .compute_token_ms =
                                      token_flops * flop_ms * heads / curve[LINEAR_COMPUTE] + 1e-9 * curve[LINEAR_STEP],
                                  .compute_request_ms = request_ms,

@@ -40,6 +40,9 @@ fpm_price fpm_moe_price(const fpm_operators *operators, fpm_precision weights, b
     const double walk_ms = 1e-6 * curve[MOE_DEPTH] * (shape->hidden + width);
     const double p = curve[MOE_SHARPNESS];
     const double moved_ms = 2 * shape->hidden * byte_ms * (tokens * curve[MOE_PASSES] + pairs * curve[MOE_PAIR_PASSES]);
-    return fpm_priced(1e-3 * curve[MOE_FLOOR] + moved_ms, fpm_norm(padded_ms / curve[MOE_COMPUTE], walk_ms, p),
-                      memory_ms / curve[MOE_MEMORY], p, compute_ms > memory_ms ? compute_ms : memory_ms);
+    fpm_price price =
+        fpm_priced(1e-3 * curve[MOE_FLOOR] + moved_ms, fpm_norm(padded_ms / curve[MOE_COMPUTE], walk_ms, p),
+                   memory_ms / curve[MOE_MEMORY], p, compute_ms, memory_ms);
+    price.floor_ms = 1e-3 * curve[MOE_FLOOR];
+    return price;
 }

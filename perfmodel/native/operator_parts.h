@@ -41,7 +41,10 @@
     X(ATTENTION_WIDE, "wide_slower", 1, 16, 1, "time of heads of 256 over their share, against 128")        \
     X(ATTENTION_CROWDED, "crowded_slower", 1, 16, 1, "time with more than 32 query heads for a key head")   \
     X(ATTENTION_KEY, "key_ps", 0, 1e5, 20, "of each key, however few the heads")                            \
-    X(ATTENTION_REQUEST, "request_ns", 0, 100000, 50, "of each request")
+    X(ATTENTION_REQUEST, "request_ns", 0, 100000, 50, "of each request")                                    \
+    X(ATTENTION_QUERY_HEAD, "query_head_ns", 0, 10000, 1, "of each query head of each request")             \
+    X(ATTENTION_KEY_HEAD, "key_head_ns", 0, 10000, 5, "of each key head of each request")                   \
+    X(ATTENTION_APART, "apart", 0, 1, 0.1, "share of compute and memory that does not overlap")
 #define BMM_PARAMETERS(X)                                                        \
     X(BMM_FLOOR, "floor_us", 0.5, 100, 6, "launch and latency of both products") \
     X(BMM_COMPUTE, "compute_frac", 0.005, 1, 0.4, "of the peak FLOP/s")          \
@@ -63,7 +66,8 @@
     X(COLLECTIVE_SHARE_2, "network_frac", 0.001, 1, 0.4, "of the link that large messages reach, 2 ranks") \
     X(COLLECTIVE_SLOWER_4, "slower_4", 1, 50, 1, "time of a byte-step, 4 ranks over 2")                    \
     X(COLLECTIVE_SLOWER_8, "slower_8", 1, 50, 1, "time of a byte-step, 8 ranks over 4")                    \
-    X(COLLECTIVE_PAD_BYTES, "pad_bytes", 0, 1e8, 0, "bytes lost to filling the pipeline")                  \
+    X(COLLECTIVE_PROTOCOL, "protocol_us", 0, 500, 2, "more latency of the protocol for large messages")    \
+    X(COLLECTIVE_PROTOCOL_BYTES, "protocol_bytes", 1, 1e8, 65536, "message that pays half of it")          \
     X(COLLECTIVE_SHARPNESS, "sharpness", 1, 12, 1.5, "of the norm that joins latency and bandwidth")
 #define MEMORY_PARAMETERS(X)                                         \
     X(MEMORY_FLOOR, "floor_us", 0.1, 100, 2.5, "launch and latency") \
@@ -93,7 +97,8 @@ double fpm_byte_ms(const fpm_operators *operators);
 double fpm_norm(double a, double b, double p);
 
 // The floor is the launch, so what names a price is the largest of three.
-fpm_price fpm_priced(double floor_ms, double compute_ms, double memory_ms, double p, double bound_ms);
+fpm_price fpm_priced(double floor_ms, double compute_ms, double memory_ms, double p, double peak_compute_ms,
+                     double peak_memory_ms);
 
 // What attention of one layer computes and moves, of one rank, by pair, token in the cache and token of the batch.
 typedef struct fpm_attention_work {

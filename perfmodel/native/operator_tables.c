@@ -300,6 +300,16 @@ bool fpm_operation_is_from_table(const fpm_operation *operation, const fpm_opera
            measured <= fpm_table_curve_last(operators->tables, curve);
 }
 
+// The part of the formula's floor that a curve has: as much as fits below every one of its prices, whatever the count, so that what the calibration makes of
+// floor and rest grows with the price.
+static double floor_share(const fpm_operation *operation, const fpm_operators *operators,
+                          const fpm_table_curve *curve) {
+    const double first = fpm_table_curve_first(operators->tables, curve);
+    const double share = fpm_table_curve_ms(operators->tables, curve, first) /
+                         fpm_operation_formula(operation, operators, first / counts_per_token(operation)).ms;
+    return share < 1 ? share : 1;
+}
+
 fpm_price fpm_table_price(const fpm_operation *operation, const fpm_operators *operators, double count,
                           fpm_price formula) {
     const fpm_table_curve *curve = curve_of(operation, operators);
@@ -312,5 +322,6 @@ fpm_price fpm_table_price(const fpm_operation *operation, const fpm_operators *o
     if (at != measured)
         ms *= formula.ms / fpm_operation_formula(operation, operators, at / counts_per_token(operation)).ms;
     formula.ms = ms > formula.bound_ms ? ms : formula.bound_ms;
+    formula.floor_ms *= floor_share(operation, operators, curve);
     return formula;
 }

@@ -73,14 +73,20 @@ double fpm_norm(double a, double b, double p) {
     return large * pow(1 + pow(small / large, p), 1 / p);
 }
 
-fpm_price fpm_priced(double floor_ms, double compute_ms, double memory_ms, double p, double bound_ms) {
+fpm_price fpm_priced(double floor_ms, double compute_ms, double memory_ms, double p, double peak_compute_ms,
+                     double peak_memory_ms) {
     fpm_bound bound = compute_ms > memory_ms ? FPM_BOUND_COMPUTE : FPM_BOUND_MEMORY;
     if (floor_ms > compute_ms && floor_ms > memory_ms) bound = FPM_BOUND_LAUNCH;
-    return (fpm_price){ .ms = floor_ms + fpm_norm(compute_ms, memory_ms, p), .bound_ms = bound_ms, .bound = bound };
+    return (fpm_price){ .ms = floor_ms + fpm_norm(compute_ms, memory_ms, p),
+                        .floor_ms = floor_ms,
+                        .bound_ms = peak_compute_ms > peak_memory_ms ? peak_compute_ms : peak_memory_ms,
+                        .peak_compute_ms = peak_compute_ms,
+                        .peak_memory_ms = peak_memory_ms,
+                        .bound = bound };
 }
 
 fpm_price fpm_memory_price(const fpm_operators *operators, double bytes) {
     const double *curve = fpm_curve_of(operators, FPM_FAMILY_MEMORY, FPM_BF16);
     const double bound_ms = bytes * fpm_byte_ms(operators);
-    return fpm_priced(1e-3 * curve[MEMORY_FLOOR], 0, bound_ms / curve[MEMORY_SHARE], 1, bound_ms);
+    return fpm_priced(1e-3 * curve[MEMORY_FLOOR], 0, bound_ms / curve[MEMORY_SHARE], 1, 0, bound_ms);
 }

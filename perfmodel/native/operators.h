@@ -19,6 +19,8 @@
     X(FPM_FAMILY_MOE, "moe")                             \
     X(FPM_FAMILY_ATTENTION_PREFILL, "attention_prefill") \
     X(FPM_FAMILY_ATTENTION_DECODE, "attention_decode")   \
+    X(FPM_FAMILY_SPECIAL_PREFILL, "special_prefill")     \
+    X(FPM_FAMILY_SPECIAL_DECODE, "special_decode")       \
     X(FPM_FAMILY_LATENT_PREFILL, "latent_prefill")       \
     X(FPM_FAMILY_LATENT_DECODE, "latent_decode")         \
     X(FPM_FAMILY_LATENT_BMM, "latent_bmm")               \
@@ -45,8 +47,11 @@ const char *fpm_bound_name(fpm_bound bound);
 
 typedef struct fpm_price {
     double ms;
+    double floor_ms; // the part of it that does not depend on the work: launch and latency
     double bound_ms; // what the hardware cannot beat
-    fpm_bound bound; // the largest part of `ms`
+    double peak_compute_ms,
+        peak_memory_ms; // of the bound: what is computed at the peak, what is moved at full bandwidth
+    fpm_bound bound;    // the largest part of `ms`
 } fpm_price;
 
 // Everything a price needs beside the shape: the system, and the curves of that system for one backend.
@@ -79,6 +84,7 @@ typedef enum fpm_collective {
     FPM_ALL_TO_ALL,
     FPM_COLLECTIVES
 } fpm_collective;
+fpm_family fpm_collective_family(fpm_collective collective); // whose curve prices it
 fpm_price fpm_collective_price(const fpm_operators *operators, fpm_collective collective, double ranks, double bytes);
 // From one pipeline stage to the next.
 fpm_price fpm_send_price(const fpm_operators *operators, double bytes);
@@ -87,29 +93,61 @@ fpm_price fpm_send_price(const fpm_operators *operators, double bytes);
 fpm_price fpm_memory_price(const fpm_operators *operators, double bytes);
 
 // Attention of one layer over the requests of a batch, as linear forms of batch sums, so that a pass can be priced without walking its requests:
-//   ms = floor + max(compute, memory) + serial
+//   ms = floor + max(compute, memory) + apart min(compute, memory) + serial
 //   compute = pair_ms x pairs + token_ms x tokens + request_ms x requests        (likewise memory, with kv tokens instead of pairs)
-//   serial = token_ms x tokens + request_ms x requests                           (kernels before and after)
+//   serial = ms + token_ms x tokens + request_ms x requests                      (kernels before and after; ms: weights of their own, read once)
 // Prefill: pairs = sum new x (past + new / 2), kv = sum (past + new), tokens = sum new. Decode: pairs = kv = sum of contexts, tokens = requests.
+// All sums grow with every request, so the price does.
 typedef struct fpm_attention_form {
     double floor_ms;
     double compute_pair_ms, compute_kv_ms, compute_token_ms, compute_request_ms;
     double memory_kv_ms, memory_token_ms, memory_request_ms;
-    double serial_token_ms, serial_request_ms;
-    // the bound: max(pair x pairs, kv x kv tokens + token x tokens + request x requests)
-    double bound_pair_ms, bound_kv_ms, bound_token_ms, bound_request_ms;
+    double apart; // share of the smaller of compute and memory that does not overlap
+    double serial_ms, serial_token_ms, serial_request_ms;
+    // the bound: ms + max(pair x pairs, kv x kv tokens + token x tokens + request x requests)
+    double bound_ms, bound_pair_ms, bound_kv_ms, bound_token_ms, bound_request_ms;
+    fpm_family family; // the curve behind it
+    int format;
 } fpm_attention_form;
 typedef struct fpm_attention_sums {
     double pairs, kv_tokens, tokens, requests;
 } fpm_attention_sums;
-fpm_price fpm_attention_price(const fpm_attention_form *form, const fpm_attention_sums *sums);
+// Here, so that the pass, which wants nothing but `ms` and `bound_ms`, computes nothing else.
+static inline fpm_price fpm_attention_price(const fpm_attention_form *form, const fpm_attention_sums *sums) {
+    const double compute_ms = form->compute_pair_ms * sums->pairs + form->compute_kv_ms * sums->kv_tokens +
+                              form->compute_token_ms * sums->tokens + form->compute_request_ms * sums->requests;
+    const double memory_ms = form->memory_kv_ms * sums->kv_tokens + form->memory_token_ms * sums->tokens +
+                             form->memory_request_ms * sums->requests;
+    const double serial_ms =
+        form->serial_ms + form->serial_token_ms * sums->tokens + form->serial_request_ms * sums->requests;
+    const double pair_bound_ms = form->bound_pair_ms * sums->pairs;
+    const double byte_bound_ms = form->bound_kv_ms * sums->kv_tokens + form->bound_token_ms * sums->tokens +
+                                 form->bound_request_ms * sums->requests;
+    const double larger_ms = compute_ms > memory_ms ? compute_ms : memory_ms;
+    const double smaller_ms = compute_ms > memory_ms ? memory_ms : compute_ms;
+    fpm_bound bound = compute_ms > memory_ms ? FPM_BOUND_COMPUTE : FPM_BOUND_MEMORY;
+    if (serial_ms > larger_ms) bound = FPM_BOUND_MEMORY;
+    if (form->floor_ms > larger_ms + serial_ms) bound = FPM_BOUND_LAUNCH;
+    return (fpm_price){ .ms = form->floor_ms + larger_ms + form->apart * smaller_ms + serial_ms,
+                        .floor_ms = form->floor_ms,
+                        .bound_ms = form->bound_ms + (pair_bound_ms > byte_bound_ms ? pair_bound_ms : byte_bound_ms),
+                        .peak_compute_ms = pair_bound_ms,
+                        .peak_memory_ms = form->bound_ms + byte_bound_ms,
+                        .bound = bound };
+}
+// The form of so many layers with calibrated work and floor; the bound is the hardware's and stays.
+fpm_attention_form fpm_attention_form_times(const fpm_attention_form *form, double times, double work_factor,
+                                            double floor_factor);
 
 // Heads of one rank. A window is the caller's affair: it cuts the sums.
 typedef struct fpm_attention_shape {
     double n_heads, n_kv_heads, head_dim;
     fpm_precision kv_cache;
     bool has_16bit_scores; // of an 8-bit cache: multiplied in bf16 all the same, as vLLM always does
+    bool has_window;
 } fpm_attention_shape;
+// Whose curve prices it: engines have kernels of their own for windows and for heads of another width than 64, 128 or 256.
+fpm_family fpm_attention_family(const fpm_attention_shape *shape, bool is_prefill);
 fpm_attention_form fpm_attention_prefill_form(const fpm_operators *operators, const fpm_attention_shape *shape);
 fpm_attention_form fpm_attention_decode_form(const fpm_operators *operators, const fpm_attention_shape *shape);
 
@@ -157,7 +195,7 @@ const char *fpm_format_name(int format);
 bool fpm_family_has_format(fpm_family family, int format);
 
 // The free numbers of one family in one format; what they mean is said by the family's table of parameters.
-enum { FPM_CURVE_VALUES = 12 };
+enum { FPM_CURVE_VALUES = 16 };
 typedef struct fpm_curve {
     double values[FPM_CURVE_VALUES];
 } fpm_curve;
@@ -174,11 +212,14 @@ const fpm_parameter *fpm_family_parameters(fpm_family family, size_t *n_paramete
 typedef struct fpm_operator_tables fpm_operator_tables; // operator_tables.h
 
 struct fpm_operators {
-    const fpm_system *system;          // borrowed
-    fpm_backend backend;               // whose curves these are
-    const fpm_operator_tables *tables; // borrowed; measured kernels, which replace the formulas of operations; NULL: none
+    const fpm_system *system; // borrowed
+    fpm_backend backend;      // whose curves these are
+    const fpm_operator_tables
+        *tables; // borrowed; measured kernels, which replace the formulas of operations; NULL: none
     fpm_curve curves[FPM_FAMILIES][FPM_FORMATS];
 };
+// A curve of which nothing is measured.
+fpm_curve fpm_curve_typical(fpm_family family, int format);
 // Curves for a system of which nothing is measured: what measured GPUs have in common. The backend is vLLM until the caller says otherwise;
 // no tables.
 void fpm_operators_init(fpm_operators *operators, const fpm_system *system);

@@ -15,17 +15,23 @@ static uint64_t knot_count(size_t knot) {
     return ((uint64_t)FPM_PLAN_EXACT << octave) + step * (((uint64_t)FPM_PLAN_EXACT / FPM_PLAN_STEPS) << octave);
 }
 
-static double look_up(const double *table, double count) {
-    const uint64_t whole = (uint64_t)count;
+// One over the counts between two knots of an octave: a power of two, so that a product is what the quotient would be.
+static const double inverse_widths[FPM_PLAN_OCTAVES] = {
+    0x1p-3,  0x1p-4,  0x1p-5,  0x1p-6,  0x1p-7,  0x1p-8,  0x1p-9,
+    0x1p-10, 0x1p-11, 0x1p-12, 0x1p-13, 0x1p-14, 0x1p-15, 0x1p-16
+};
+
+static inline double look_up(const double *table, double count) {
+    const int64_t whole = (int64_t)count;
     if (whole < FPM_PLAN_EXACT) return table[whole];
-    unsigned octave = 63u - (unsigned)__builtin_clzll(whole) - 8u; // 2^8 = FPM_PLAN_EXACT
+    int octave = 63 - __builtin_clzll((uint64_t)whole) - 8; // 2^8 = FPM_PLAN_EXACT
     if (octave >= FPM_PLAN_OCTAVES) octave = FPM_PLAN_OCTAVES - 1;
-    const unsigned shift = octave + 3u; // 2^3 = counts between knots of the first octave
-    uint64_t step = (whole >> shift) - FPM_PLAN_STEPS;
+    const int shift = octave + 3; // 2^3 = counts between knots of the first octave
+    int64_t step = (whole >> shift) - FPM_PLAN_STEPS;
     if (step >= FPM_PLAN_STEPS) step = FPM_PLAN_STEPS - 1; // beyond the last knot: along its slope
-    const size_t knot = FPM_PLAN_EXACT + octave * FPM_PLAN_STEPS + step;
-    const double left = (double)((step + FPM_PLAN_STEPS) << shift), width = (double)(1u << shift);
-    return table[knot] + (table[knot + 1] - table[knot]) * ((count - left) / width);
+    const double *knot = &table[FPM_PLAN_EXACT + octave * FPM_PLAN_STEPS + step];
+    const double left = (double)((step + FPM_PLAN_STEPS) << shift);
+    return knot[0] + (knot[1] - knot[0]) * ((count - left) * inverse_widths[octave]);
 }
 _Static_assert(FPM_PLAN_EXACT == 1 << 8 && FPM_PLAN_EXACT / FPM_PLAN_STEPS == 1 << 3,
                "look_up counts in powers of two");
@@ -34,34 +40,22 @@ _Static_assert(FPM_PLAN_EXACT == 1 << 8 && FPM_PLAN_EXACT / FPM_PLAN_STEPS == 1 
 // Building
 // ---------------------------------------------------------------------------------------------------------------------
 
-static void add_to_table(double *table, const fpm_operation *operation, const fpm_operators *operators, double factor) {
-    for (size_t knot = 1; knot < FPM_PLAN_KNOTS; knot++)
-        table[knot] += factor * fpm_operation_price_at(operation, operators, (double)knot_count(knot)).ms;
+static void add_to_table(double *table, const fpm_operation *operation, const fpm_operators *operators,
+                         const fpm_calibration *calibration) {
+    for (size_t knot = 1; knot < FPM_PLAN_KNOTS; knot++) {
+        const fpm_price price = fpm_operation_price_at(operation, operators, (double)knot_count(knot));
+        table[knot] += fpm_operation_calibrated_ms(operation, &price, calibration);
+    }
 }
 
-// The form of `times` layers.
-static fpm_attention_form times(const fpm_attention_form *form, double times) {
-    return (fpm_attention_form){
-        .floor_ms = form->floor_ms * times,
-        .compute_pair_ms = form->compute_pair_ms * times,
-        .compute_token_ms = form->compute_token_ms * times,
-        .compute_request_ms = form->compute_request_ms * times,
-        .memory_kv_ms = form->memory_kv_ms * times,
-        .memory_token_ms = form->memory_token_ms * times,
-        .memory_request_ms = form->memory_request_ms * times,
-        .serial_token_ms = form->serial_token_ms * times,
-        .bound_pair_ms = form->bound_pair_ms * times,
-        .bound_kv_ms = form->bound_kv_ms * times,
-        .bound_token_ms = form->bound_token_ms * times,
-    };
-}
-
-static void add_form(fpm_plan *plan, const fpm_operation *operation, double factor) {
+static void add_form(fpm_plan *plan, const fpm_operation *operation, const fpm_calibration *calibration) {
     const bool is_prefill = operation->driver == FPM_DRIVER_PREFILL_ATTENTION;
     size_t *n = is_prefill ? &plan->n_prefill_forms : &plan->n_decode_forms;
     assert(*n < FPM_PLAN_FORMS);
     fpm_plan_form *form = &(is_prefill ? plan->prefill_forms : plan->decode_forms)[(*n)++];
-    form->form = times(&operation->shape.attention.form, factor * operation->count);
+    form->form =
+        fpm_attention_form_times(&operation->shape.attention.form, operation->count,
+                                 calibration->terms[operation->term], calibration->terms[operation->floor_term]);
     form->window_tokens = operation->shape.attention.window_tokens;
 }
 
@@ -89,14 +83,13 @@ void fpm_plan_build(fpm_plan *plan, const fpm_graph *graph, const fpm_operators 
     plan->has_shared = has_shared;
     for (size_t i = 0; i < graph->n_operations; i++) {
         const fpm_operation *operation = &graph->operations[i];
-        const double factor = calibration->terms[operation->term];
         if (operation->kind == FPM_OPERATION_ATTENTION) {
-            add_form(plan, operation, factor);
+            add_form(plan, operation, calibration);
             continue;
         }
         // Where nobody shares the experts, their tokens are the rank's own, and one table is one look-up less.
         const bool is_own = operation->driver == FPM_DRIVER_SHARED_TOKENS && !has_shared;
-        add_to_table(plan->tables[is_own ? FPM_DRIVER_TOKENS : operation->driver], operation, operators, factor);
+        add_to_table(plan->tables[is_own ? FPM_DRIVER_TOKENS : operation->driver], operation, operators, calibration);
     }
     add_constants(plan, graph, calibration);
 }
@@ -109,7 +102,8 @@ static double forms_ms(const fpm_plan_form *forms, size_t n, const fpm_batch *ba
     double ms = 0.0;
     for (size_t i = 0; i < n; i++) {
         const fpm_attention_sums sums = fpm_batch_attention(batch, driver, forms[i].window_tokens);
-        ms += fpm_attention_price(&forms[i].form, &sums).ms;
+        const fpm_price price = fpm_attention_price(&forms[i].form, &sums);
+        ms += price.ms > price.bound_ms ? price.ms : price.bound_ms;
     }
     return ms;
 }

@@ -8,6 +8,7 @@
 #include "sim/cli/estimate_model.h"
 #include "sim/cli/run_options.h"
 #include "sim/experiment/accuracy_report.h"
+#include "sim/experiment/calibration_fit.h"
 #include "sim/report/output_dir.h"
 
 static const char *const default_groups[] = { "model.name", "system.name" };
@@ -93,7 +94,7 @@ static sim_status conclude(accuracy *a, sim_status outcome, sim_error *error) {
 }
 
 static sim_status predict(accuracy *a, sim_error *error) {
-    const sim_accuracy_options options = {
+    const sim_row_pool_options options = {
         .n_threads = a->n_threads,
         .progress = sim_cli_progress(a->cli),
         .stopped = sim_cli_catch_signals(),
@@ -102,10 +103,80 @@ static sim_status predict(accuracy *a, sim_error *error) {
     return a->results ? conclude(a, status, error) : status;
 }
 
-// --calibrate OUT.ini fits the constants of the native model to the rows. Not built yet: it comes with that model.
+// --- --calibrate OUT.ini ---------------------------------------------------------------------------------------------
+
+// Directory and name of a file that is to be written whole or not at all.
+static sim_status open_file(accuracy *a, const char *path, sim_output_file **file, sim_error *error) {
+    struct stat facts;
+    if (!a->cli->overwrite && stat(path, &facts) == 0)
+        return sim_error_set(error, SIM_USAGE, NULL, 0, "--calibrate: %s exists (--overwrite replaces it)", path);
+    const char *slash = strrchr(path, '/');
+    char dir[1024] = ".";
+    if (slash) {
+        const size_t n = slash == path ? 1 : (size_t)(slash - path);
+        if (n >= sizeof dir) return sim_error_set(error, SIM_USAGE, NULL, 0, "--calibrate: the path is too long");
+        memcpy(dir, path, n);
+        dir[n] = '\0';
+    }
+    const sim_status status = sim_output_dir_open(&a->dir, dir, true, NULL, error);
+    return status ? status : sim_output_dir_create(a->dir, slash ? slash + 1 : path, file, error);
+}
+
+static void print_error(const char *what, const sim_calibration_error *error) {
+    printf("%-34s %8.1f %8.1f %8.1f %8.1f\n", what, error->tpot_mape_pct, error->tpot_median_ape_pct,
+           error->ttft_mape_pct, error->ttft_median_ape_pct);
+}
+
+static void print_fit(const sim_calibration_fit *fit, size_t n_rows) {
+    printf("%zu of %zu rows, %u cells, %zu parameters (shrunk to an effective %.0f)\n\n%-34s %8s %8s %8s %8s\n",
+           fit->n_points, n_rows, fit->n_cells, fit->n_parameters, fit->effective_parameters, "", "TPOT %", "median %",
+           "TTFT %", "median %");
+    print_error("before", &fit->before);
+    print_error("as fitted", &fit->training);
+    print_error("each cell by a fit to the others", &fit->left_out);
+}
+
+// The admission_passes that the calibration in force gives the backends: they shape the passes and are not fitted.
+static sim_status read_prior(const accuracy *a, sim_calibration *prior, sim_error *error) {
+    sim_config *config;
+    sim_settings settings;
+    const sim_status status = sim_accuracy_row_settings(a->measured, 0, a->base, &config, &settings, error);
+    if (status) return status;
+    *prior = sim_calibration_default();
+    memcpy(prior->admission_passes, settings.prices.calibration.admission_passes, sizeof prior->admission_passes);
+    sim_config_free(config);
+    return SIM_OK;
+}
+
+static sim_status fit_and_write(accuracy *a, const sim_row_pool_options *pool, sim_output_file *file,
+                                sim_error *error) {
+    const sim_calibration_fit_options options = sim_calibration_fit_defaults();
+    const sim_row_pool_options quiet = { .n_threads = pool->n_threads, .stopped = pool->stopped };
+    sim_calibration prior;
+    sim_measured_points points;
+    sim_calibration_fit fit;
+    sim_status status = sim_measured_points_find(&points, a->measured, a->base, pool, error);
+    if (status) return status;
+    status = read_prior(a, &prior, error);
+    if (!status) status = sim_calibration_fit_points(&fit, &points, &prior, &options, &quiet, error);
+    sim_measured_points_clear(&points);
+    if (status) return status;
+    if (!sim_calibration_fit_write(&fit, a->measured->path, sim_output_file_stream(file)))
+        return sim_error_set(error, SIM_IO, sim_output_file_path(file), 0, "the file cannot be written");
+    status = sim_output_dir_commit(a->dir, error);
+    if (!status) print_fit(&fit, a->measured->n_rows);
+    return status;
+}
+
 static sim_status calibrate(accuracy *a, sim_error *error) {
-    (void)a;
-    return sim_error_set(error, SIM_USAGE, NULL, 0, "--calibrate: this version has no native model to calibrate");
+    const sim_row_pool_options pool = {
+        .n_threads = a->n_threads,
+        .progress = sim_cli_progress(a->cli),
+        .stopped = sim_cli_catch_signals(),
+    };
+    sim_output_file *file;
+    const sim_status status = open_file(a, a->cli->calibrate, &file, error);
+    return status ? status : fit_and_write(a, &pool, file, error);
 }
 
 static sim_status run_rows(const sim_cli *cli, sim_error *error) {

@@ -15,18 +15,25 @@ typedef enum sim_progress_mode { SIM_PROGRESS_AUTO, SIM_PROGRESS_ALWAYS, SIM_PRO
 
 // Which options a command takes; every other one is an error that names the command.
 enum {
-    SIM_OPT_SET = 1 << 0,      // --set section.key=value
-    SIM_OPT_OUTPUT = 1 << 1,   // -o/--output DIR, --overwrite
-    SIM_OPT_FORMAT = 1 << 2,   // --format table|json
-    SIM_OPT_QUIET = 1 << 3,    // -q/--quiet
-    SIM_OPT_PROGRESS = 1 << 4, // --progress auto|always|never
-    SIM_OPT_SEED = 1 << 5,     // --seed N
-    SIM_OPT_RECORDS = 1 << 6,  // --requests, --fpm
-    SIM_OPT_JOBS = 1 << 8,     // -j/--jobs N
-    SIM_OPT_ACCURACY = 1 << 9, // --config, --group-by, --filter, --worst, --calibrate
-    SIM_OPT_DATA = 1 << 10,     // --data-dir DIR
-    SIM_OPT_ESTIMATE = 1 << 7  // --estimator, --pricing, --capacity-tokens, --prefill-tokens, ...
+    SIM_OPT_SET = 1 << 0,         // --set section.key=value
+    SIM_OPT_OUTPUT = 1 << 1,      // -o/--output DIR, --overwrite
+    SIM_OPT_FORMAT = 1 << 2,      // --format table|json
+    SIM_OPT_QUIET = 1 << 3,       // -q/--quiet
+    SIM_OPT_PROGRESS = 1 << 4,    // --progress auto|always|never
+    SIM_OPT_SEED = 1 << 5,        // --seed N
+    SIM_OPT_RECORDS = 1 << 6,     // --requests, --fpm
+    SIM_OPT_JOBS = 1 << 8,        // -j/--jobs N
+    SIM_OPT_ACCURACY = 1 << 9,    // --config, --group-by, --filter, --worst, --calibrate
+    SIM_OPT_DATA = 1 << 10,       // --data-dir DIR
+    SIM_OPT_DEPLOYMENT = 1 << 11, // --model, --system, --tensor, ...: short for keys
+    SIM_OPT_ESTIMATE = 1 << 7     // --estimator, --pricing, --capacity-tokens, --prefill-tokens, ...
 };
+
+// An option that is short for --set KEY=VALUE.
+typedef struct sim_short {
+    const char *option; // without the dashes
+    const char *key, *value;
+} sim_short;
 
 typedef struct sim_cli {
     const char *command;
@@ -34,6 +41,8 @@ typedef struct sim_cli {
     size_t n_arguments;
     char **sets;
     size_t n_sets;
+    sim_short *shorts; // they come after the sets
+    size_t n_shorts;
     const char *output; // NULL = none
     bool overwrite;
     bool json;
@@ -48,6 +57,7 @@ typedef struct sim_cli {
     // estimate
     const char *estimator, *pricing, *capacity_tokens, *state;
     const char *prefill_tokens, *prefill_kv_tokens, *decode_requests, *decode_kv_tokens;
+    bool wants_explanation;
     // accuracy
     const char *config, *group_by, *worst, *calibrate, *curves;
     char **filters;

@@ -2,9 +2,8 @@
 #include "sim/cli/estimate_model.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-
-#include "sim/deployment/pricing.h"
 
 sim_status sim_cli_parse_count(const char *option, const char *text, int64_t min, int64_t max, int64_t *count,
                                sim_error *error) {
@@ -40,9 +39,35 @@ static sim_status set_short(sim_config *config, const char *option, const char *
     return status;
 }
 
+static sim_status apply_shorts(const sim_cli *cli, sim_config *config, sim_error *error) {
+    for (size_t i = 0; i < cli->n_shorts; i++) {
+        char assignment[1200];
+        if (snprintf(assignment, sizeof assignment, "%s=%s", cli->shorts[i].key, cli->shorts[i].value) >=
+            (int)sizeof assignment)
+            return sim_error_set(error, SIM_USAGE, NULL, 0, "--%s: the value is too long", cli->shorts[i].option);
+        const sim_status status = sim_config_set(config, assignment, error);
+        if (status != SIM_OK) return status;
+    }
+    return SIM_OK;
+}
+
+// Errors name what the user typed.
+static void name_as_typed(const sim_cli *cli, sim_error *error) {
+    char set[160];
+    for (size_t i = 0; i < cli->n_shorts; i++) {
+        snprintf(set, sizeof set, "--set %s", cli->shorts[i].key);
+        if (strcmp(error->file, set) != 0) continue;
+        snprintf(error->file, sizeof error->file, "--%s", cli->shorts[i].option);
+        return;
+    }
+    if (cli->estimator && strcmp(error->file, "--set perfmodel.estimator") == 0)
+        snprintf(error->file, sizeof error->file, "--estimator");
+}
+
 static sim_status apply_options(const sim_cli *cli, sim_config *config, sim_error *error) {
     sim_status status = SIM_OK;
     for (size_t i = 0; i < cli->n_sets && status == SIM_OK; i++) status = sim_config_set(config, cli->sets[i], error);
+    if (status == SIM_OK) status = apply_shorts(cli, config, error);
     if (status == SIM_OK) status = sim_cli_set_data_dir(cli, config, error);
     if (status == SIM_OK) status = set_short(config, "--estimator", "estimator", cli->estimator, error);
     // A capacity is what the polynomial needs and nobody else reads: without a model it says which estimator is meant.
@@ -54,37 +79,52 @@ static sim_status apply_options(const sim_cli *cli, sim_config *config, sim_erro
     return status;
 }
 
-static sim_status estimator_from(const sim_cli *cli, const sim_config *config, fpm_estimator **estimator,
-                                 sim_error *error) {
-    sim_pricing_config settings;
-    sim_config_fill(config, &sim_pricing_keys, &settings);
-    int64_t capacity_tokens = 0;
-    if (cli->capacity_tokens) {
-        const sim_status status =
-            sim_cli_parse_count("--capacity-tokens", cli->capacity_tokens, 1, INT64_MAX, &capacity_tokens, error);
-        if (status != SIM_OK) return status;
-    } else if (settings.estimator == SIM_ESTIMATOR_POLYNOMIAL) {
-        return sim_error_set(
-            error, SIM_USAGE, NULL, 0,
-            "estimate: the polynomial estimator needs --capacity-tokens N (KV tokens of one rank: blocks x "
-            "block size)");
-    }
-    sim_engine_config engine;
-    sim_parallel_config parallel;
-    sim_deployment deployment;
-    sim_config_fill(config, &sim_engine_keys, &engine);
-    sim_config_fill(config, &sim_parallel_keys, &parallel);
-    sim_status status = sim_deployment_load(&deployment, config, &parallel, engine.backend, error);
-    sim_native_prices prices;
-    const bool is_native = status == SIM_OK && sim_pricing_is_native(&settings, &deployment);
-    if (is_native)
-        status = sim_native_prices_load(&prices, config, settings.calibration, &deployment, error);
-    if (status != SIM_OK) return status;
-    if (is_native && *prices.note) fprintf(stderr, "forepass: %s\n", prices.note);
-    return sim_pricing_new(estimator, config, &settings, &deployment, &prices, (uint64_t)capacity_tokens, error);
+static sim_status read_capacity(const sim_cli *cli, const sim_pricing_config *settings, int64_t *capacity_tokens,
+                                sim_error *error) {
+    *capacity_tokens = 0;
+    if (cli->capacity_tokens)
+        return sim_cli_parse_count("--capacity-tokens", cli->capacity_tokens, 1, INT64_MAX, capacity_tokens, error);
+    if (settings->estimator != SIM_ESTIMATOR_POLYNOMIAL) return SIM_OK;
+    return sim_error_set(
+        error, SIM_USAGE, NULL, 0,
+        "estimate: the polynomial estimator needs --capacity-tokens N (KV tokens of one rank: blocks x "
+        "block size)");
 }
 
-static sim_status new_estimator(const sim_cli *cli, fpm_estimator **estimator, sim_error *error) {
+// Operator tables, for whoever explains prices (sim_pricing_new reads its own), and what is to be said of them.
+static sim_status take_tables(sim_estimate_subject *subject, const sim_pricing_config *settings, sim_error *error) {
+    if (*subject->prices.note) fprintf(stderr, "forepass: %s\n", subject->prices.note);
+    if (!*settings->operator_tables) return SIM_OK;
+    const sim_status status =
+        sim_table_files_load(&subject->tables, settings->operator_tables, &subject->prices.operators, error);
+    subject->prices.operators.tables = subject->tables;
+    return status;
+}
+
+static sim_status estimator_from(sim_estimate_subject *subject, const sim_cli *cli, const sim_config *config,
+                                 fpm_estimator **estimator, sim_error *error) {
+    sim_pricing_config settings;
+    sim_engine_config engine;
+    sim_parallel_config parallel;
+    int64_t capacity_tokens;
+    sim_config_fill(config, &sim_pricing_keys, &settings);
+    sim_config_fill(config, &sim_engine_keys, &engine);
+    sim_config_fill(config, &sim_parallel_keys, &parallel);
+    sim_status status = read_capacity(cli, &settings, &capacity_tokens, error);
+    if (status == SIM_OK) status = sim_deployment_load(&subject->deployment, config, &parallel, engine.backend, error);
+    if (status != SIM_OK) return status;
+    subject->is_native = sim_pricing_is_native(&settings, &subject->deployment);
+    subject->pricing = (fpm_pricing)settings.pricing;
+    if (subject->is_native)
+        status = sim_native_prices_load(&subject->prices, config, settings.calibration, &subject->deployment, error);
+    if (status == SIM_OK && subject->is_native) status = take_tables(subject, &settings, error);
+    if (status != SIM_OK) return status;
+    return sim_pricing_new(estimator, config, &settings, &subject->deployment, &subject->prices,
+                           (uint64_t)capacity_tokens, error);
+}
+
+static sim_status new_estimator(sim_estimate_subject *subject, const sim_cli *cli, fpm_estimator **estimator,
+                                sim_error *error) {
     // What a price may depend on; a log needs no other section.
     static const sim_key_table *const tables[] = { &sim_pricing_keys,         &sim_model_keys,  &sim_system_keys,
                                                    &sim_parallel_keys,        &sim_engine_keys, &sim_data_keys,
@@ -93,10 +133,8 @@ static sim_status new_estimator(const sim_cli *cli, fpm_estimator **estimator, s
     sim_status status = sim_config_new(&config, tables, sizeof tables / sizeof *tables, error);
     if (status != SIM_OK) return status;
     status = apply_options(cli, config, error);
-    if (status == SIM_OK) status = estimator_from(cli, config, estimator, error);
-    if (status != SIM_OK && cli->estimator && strcmp(error->file, "--set perfmodel.estimator") == 0) {
-        snprintf(error->file, sizeof error->file, "--estimator");
-    }
+    if (status == SIM_OK) status = estimator_from(subject, cli, config, estimator, error);
+    if (status != SIM_OK) name_as_typed(cli, error);
     sim_config_free(config);
     return status;
 }
@@ -115,23 +153,49 @@ static sim_status model_over(const sim_cli *cli, fpm_estimator *estimator, fpm_m
     if (status) return sim_cli_from_fpm(&source, cli->state, 0, error);
     if (is_regression(cli) || fpm_model_diagnostics(*model).source != FPM_SOURCE_REGRESSION) return SIM_OK;
     fpm_model_free(*model);
+    *model = NULL;
     return sim_error_set(
         error, SIM_USAGE, cli->state, 0,
         "the saved model is a regression, which has no estimator below it (say --estimator regression)");
 }
 
-sim_status sim_estimate_model(const sim_cli *cli, fpm_model **model, sim_error *error) {
-    fpm_estimator *estimator = NULL;
-    sim_status status = SIM_OK;
-    if (is_regression(cli) && !cli->state)
+static sim_status check_regression(const sim_cli *cli, sim_error *error) {
+    if (!is_regression(cli)) return SIM_OK;
+    if (!cli->state)
         return sim_error_set(error, SIM_USAGE, "--estimator", 0,
                              "a regression knows nothing by itself (add --state FILE with what it has learned)");
-    if (is_regression(cli) && (cli->n_sets > 0 || cli->pricing || cli->capacity_tokens))
+    if (cli->n_sets > 0 || cli->n_shorts > 0 || cli->pricing || cli->capacity_tokens)
         return sim_error_set(error, SIM_USAGE, "--estimator", 0,
                              "a regression has no estimator to set up (with it, --state is all; leave out --set, "
                              "--pricing and --capacity-tokens)");
-    if (!is_regression(cli)) status = new_estimator(cli, &estimator, error);
-    if (!status) status = model_over(cli, estimator, model, error);
+    return SIM_OK;
+}
+
+sim_status sim_estimate_subject_new(sim_estimate_subject **subject, const sim_cli *cli, sim_error *error) {
+    fpm_estimator *estimator = NULL;
+    *subject = NULL;
+    sim_status status = check_regression(cli, error);
+    if (status) return status;
+    sim_estimate_subject *s = calloc(1, sizeof *s);
+    if (!s) return sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory");
+    if (!is_regression(cli)) status = new_estimator(s, cli, &estimator, error);
+    if (!status) status = model_over(cli, estimator, &s->model, error);
     fpm_estimator_free(estimator);
+    if (cli->state) s->is_native = false;
+    if (!status) *subject = s;
+    if (status) sim_estimate_subject_free(s);
     return status;
+}
+
+void sim_estimate_subject_free(sim_estimate_subject *subject) {
+    if (!subject) return;
+    fpm_model_free(subject->model);
+    fpm_operator_tables_free(subject->tables);
+    free(subject);
+}
+
+size_t sim_estimate_ranks(const sim_estimate_subject *subject) {
+    return subject->deployment.has_model && subject->deployment.layout.data > 1
+               ? (size_t)subject->deployment.layout.data
+               : 1;
 }

@@ -6,9 +6,24 @@
 
 #include "perfmodel/perfmodel.h"
 #include "sim/cli/command.h"
+#include "sim/deployment/pricing.h"
 
-// SIM_USAGE: options that contradict each other or are out of range; a state that is missing (SIM_IO) or no saved state (SIM_BAD_DATA).
-sim_status sim_estimate_model(const sim_cli *cli, fpm_model **model, sim_error *error);
+// What is asked, and what its prices are made of.
+typedef struct sim_estimate_subject {
+    fpm_model *model;
+    bool is_native; // of native prices alone, nothing learned on top: the rest is there
+    fpm_pricing pricing;
+    sim_deployment deployment;
+    sim_native_prices prices;    // borrows the deployment and the tables
+    fpm_operator_tables *tables; // perfmodel.operator_tables; NULL without
+} sim_estimate_subject;
+
+// SIM_USAGE: options that contradict each other or are out of range; a state that is missing (SIM_IO) or no saved state (SIM_BAD_DATA). NULL: none of these. The
+// subject must not move; it goes with sim_estimate_subject_free, which takes NULL.
+sim_status sim_estimate_subject_new(sim_estimate_subject **subject, const sim_cli *cli, sim_error *error);
+void sim_estimate_subject_free(sim_estimate_subject *subject);
+// Ranks of a pass: attention data-parallel ones where the model knows them, else 1.
+size_t sim_estimate_ranks(const sim_estimate_subject *subject);
 
 // A count given as an option. SIM_USAGE.
 sim_status sim_cli_parse_count(const char *option, const char *text, int64_t min, int64_t max, int64_t *count,

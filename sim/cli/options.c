@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum option_kind { IS_FLAG, IS_TEXT, IS_SET, IS_FILTER, IS_FORMAT, IS_PROGRESS, IS_SEED } option_kind;
+typedef enum option_kind { IS_FLAG, IS_TEXT, IS_SHORT, IS_SET, IS_FILTER, IS_FORMAT, IS_PROGRESS, IS_SEED } option_kind;
 
 typedef struct option {
     const char *name; // without the dashes
@@ -18,7 +18,7 @@ typedef struct option {
     option_kind kind;
     size_t offset;     // of sim_cli: FLAG a bool, TEXT a const char *
     const char *value; // how the value is called in --help; NULL: there is none
-    const char *help;
+    const char *help;  // SHORT: the key
 } option;
 
 #define AT(field) offsetof(sim_cli, field)
@@ -36,6 +36,17 @@ static const option options[] = {
     { "jobs", 'j', SIM_OPT_JOBS, IS_TEXT, AT(jobs), "N", "threads (1); the results are the same with any number" },
     { "data-dir", '\0', SIM_OPT_DATA, IS_TEXT, AT(data_dir), "DIR",
       "where models, systems and operators are looked for first" },
+    { "model", '\0', SIM_OPT_DEPLOYMENT, IS_SHORT, 0, "NAME", "model.name" },
+    { "system", '\0', SIM_OPT_DEPLOYMENT, IS_SHORT, 0, "NAME", "system.name" },
+    { "tensor", '\0', SIM_OPT_DEPLOYMENT, IS_SHORT, 0, "N", "parallel.tensor" },
+    { "pipeline", '\0', SIM_OPT_DEPLOYMENT, IS_SHORT, 0, "N", "parallel.pipeline" },
+    { "data", '\0', SIM_OPT_DEPLOYMENT, IS_SHORT, 0, "N", "parallel.data" },
+    { "expert", '\0', SIM_OPT_DEPLOYMENT, IS_SHORT, 0, "N", "parallel.expert" },
+    { "moe-tensor", '\0', SIM_OPT_DEPLOYMENT, IS_SHORT, 0, "N", "parallel.moe_tensor" },
+    { "backend", '\0', SIM_OPT_DEPLOYMENT, IS_SHORT, 0, "NAME", "engine.backend" },
+    { "weights", '\0', SIM_OPT_DEPLOYMENT, IS_SHORT, 0, "FORMAT", "model.weights" },
+    { "moe-weights", '\0', SIM_OPT_DEPLOYMENT, IS_SHORT, 0, "FORMAT", "model.moe_weights" },
+    { "kv-cache", '\0', SIM_OPT_DEPLOYMENT, IS_SHORT, 0, "FORMAT", "model.kv_cache" },
     { "estimator", '\0', SIM_OPT_ESTIMATE, IS_TEXT, AT(estimator), "NAME", "short for --set perfmodel.estimator=NAME" },
     { "pricing", '\0', SIM_OPT_ESTIMATE, IS_TEXT, AT(pricing), "NAME", "short for --set perfmodel.pricing=NAME" },
     { "capacity-tokens", '\0', SIM_OPT_ESTIMATE, IS_TEXT, AT(capacity_tokens), "N",
@@ -46,6 +57,8 @@ static const option options[] = {
       "their tokens in the KV cache already" },
     { "decode-requests", '\0', SIM_OPT_ESTIMATE, IS_TEXT, AT(decode_requests), "N", "decoding requests of one batch" },
     { "decode-kv-tokens", '\0', SIM_OPT_ESTIMATE, IS_TEXT, AT(decode_kv_tokens), "N", "the sum of their contexts" },
+    { "explain", '\0', SIM_OPT_ESTIMATE, IS_FLAG, AT(wants_explanation), NULL,
+      "the batch operator by operator, instead of the number alone" },
     { "config", '\0', SIM_OPT_ACCURACY, IS_TEXT, AT(config), "BASE.ini", "what holds for every row, beneath the row" },
     { "group-by", '\0', SIM_OPT_ACCURACY, IS_TEXT, AT(group_by), "COLUMN,...",
       "errors per group of rows (model.name,system.name)" },
@@ -53,8 +66,9 @@ static const option options[] = {
     { "worst", '\0', SIM_OPT_ACCURACY, IS_TEXT, AT(worst), "N", "how many of the worst rows are listed (10)" },
     { "calibrate", '\0', SIM_OPT_ACCURACY, IS_TEXT, AT(calibrate), "OUT.ini",
       "fit the native model to the rows and write its constants" },
-    { "curves", '\0', SIM_OPT_ACCURACY, IS_TEXT, AT(curves), "DIR",
-      "operators: price with the curves of DIR/SYSTEM.ini, not with those that are shipped" },
+    { "curves", '\0', SIM_OPT_ACCURACY, IS_TEXT, AT(curves), "DIR|FILE",
+      "operators: price with the curves of DIR/SYSTEM.ini, or all systems with those of FILE (those that are "
+      "shipped)" },
     { "progress", '\0', SIM_OPT_PROGRESS, IS_PROGRESS, 0, "auto|always|never",
       "a bar on standard error; auto: when it is a terminal" },
     { "quiet", 'q', SIM_OPT_QUIET, IS_FLAG, AT(quiet), NULL, "no progress, no warnings" },
@@ -103,6 +117,11 @@ static sim_status take_option(sim_cli *cli, const option *of, char *value, sim_e
         if (*value == '\0')
             return sim_error_set(error, SIM_USAGE, NULL, 0, "--%s needs a value (%s)", of->name, of->value);
         *(const char **)((char *)cli + of->offset) = value;
+        return SIM_OK;
+    case IS_SHORT:
+        if (*value == '\0')
+            return sim_error_set(error, SIM_USAGE, NULL, 0, "--%s needs a value (%s)", of->name, of->value);
+        cli->shorts[cli->n_shorts++] = (sim_short){ of->name, of->help, value };
         return SIM_OK;
     case IS_SET:
         cli->sets[cli->n_sets++] = value;
@@ -205,10 +224,10 @@ static sim_status check_arguments(const sim_cli *cli, const sim_command *command
                              cli->n_arguments < command->min_arguments ? "needs an argument" : "has too many arguments",
                              command->name, command->synopsis);
     }
-    const char *needs_output = cli->overwrite        ? "overwrite"
-                               : cli->wants_requests ? "requests"
-                               : cli->wants_fpm      ? "fpm"
-                                                     : NULL;
+    const char *needs_output = cli->overwrite && !cli->calibrate ? "overwrite" // --calibrate names a file
+                               : cli->wants_requests             ? "requests"
+                               : cli->wants_fpm                  ? "fpm"
+                                                                 : NULL;
     if (needs_output && !cli->output) {
         return sim_error_set(error, SIM_USAGE, NULL, 0, "--%s has no effect without a directory (add -o DIR)",
                              needs_output);
@@ -222,8 +241,9 @@ sim_status sim_cli_parse(sim_cli *cli, const sim_command *command, char **words,
     *wants_help = false;
     cli->arguments = calloc(n_words + 1, sizeof *cli->arguments);
     cli->sets = calloc(n_words + 1, sizeof *cli->sets);
+    cli->shorts = calloc(n_words + 1, sizeof *cli->shorts);
     cli->filters = calloc(n_words + 1, sizeof *cli->filters);
-    if (!cli->arguments || !cli->sets || !cli->filters)
+    if (!cli->arguments || !cli->sets || !cli->shorts || !cli->filters)
         return sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory");
     parser in = { cli, command, words, n_words, 0, error };
     bool has_options = true; // until "--"
@@ -248,6 +268,7 @@ sim_status sim_cli_parse(sim_cli *cli, const sim_command *command, char **words,
 void sim_cli_free(sim_cli *cli) {
     free(cli->arguments);
     free(cli->sets);
+    free(cli->shorts);
     free(cli->filters);
 }
 
@@ -258,7 +279,9 @@ void sim_cli_print_options(const sim_command *command, FILE *out) {
         snprintf(shape, sizeof shape, "%c%c%s--%s%s%s", options[i].letter ? '-' : ' ',
                  options[i].letter ? options[i].letter : ' ', options[i].letter ? ", " : "  ", options[i].name,
                  options[i].value ? " " : "", options[i].value ? options[i].value : "");
-        fprintf(out, "  %-32s %s\n", shape, options[i].help);
+        const bool is_short = options[i].kind == IS_SHORT;
+        fprintf(out, "  %-32s %s%s%s%s\n", shape, is_short ? "short for --set " : "", options[i].help,
+                is_short ? "=" : "", is_short ? options[i].value : "");
     }
     fprintf(out, "  %-32s %s\n", "-h, --help", "this text");
 }

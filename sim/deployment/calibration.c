@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "sim/deployment/calibration.h"
 
+#include <inttypes.h>
 #include <stddef.h>
 
 // Anything that leaves a price finite; a factor of 0 switches a term off.
@@ -31,25 +32,29 @@ typedef struct backend_section {
     int64_t admission_passes;
 } backend_section;
 static const sim_key backend_keys[] = {
-#define X(code, key_name, value, text)                                                        \
-    { .name = key_name, .type = SIM_KEY_REAL, .offset = AT(code), .default_text = "1", RANGE, \
+#define X(code, key_name, value, text) \
+    { .name = key_name,                \
+      .type = SIM_KEY_REAL,            \
+      .offset = AT(code),              \
+      .default_text = "1",             \
+      RANGE,                           \
       .help = "factor on calibration." key_name },
     FPM_TERM_LIST(X)
 #undef X
-    { .name = "admission_passes",
-      .type = SIM_KEY_INT,
-      .offset = offsetof(backend_section, admission_passes),
-      .default_text = "0",
-      .min = 0,
-      .max = 1e6,
-      .unit = "passes",
-      .help = "engine.admission_passes = auto" },
+        { .name = "admission_passes",
+          .type = SIM_KEY_INT,
+          .offset = offsetof(backend_section, admission_passes),
+          .default_text = "0",
+          .min = 0,
+          .max = 1e6,
+          .unit = "passes",
+          .help = "engine.admission_passes = auto" },
 };
 _Static_assert(offsetof(backend_section, factors) == 0, "the factors come first, as in the sections without more");
 
-const sim_key_table sim_calibration_common_keys = {
-    "calibration", "what native prices are multiplied by and what is added to them", common_keys, FPM_TERMS
-};
+const sim_key_table sim_calibration_common_keys = { "calibration",
+                                                    "what native prices are multiplied by and what is added to them",
+                                                    common_keys, FPM_TERMS };
 const sim_key_table sim_calibration_generation_keys[FPM_GENERATIONS] = {
 #define X(code, name) \
     { "calibration." name, "factors on [calibration] for GPUs of this generation", factor_keys, FPM_TERMS },
@@ -62,11 +67,14 @@ const sim_key_table sim_calibration_backend_keys[FPM_BACKENDS] = {
     FPM_BACKEND_LIST(X)
 #undef X
 };
+const sim_key_table sim_calibration_system_keys = { "calibration", "factors on the calibration for this system",
+                                                    factor_keys, FPM_TERMS };
 const sim_key_table *const sim_calibration_tables[SIM_CALIBRATION_TABLES] = { SIM_CALIBRATION_TABLE_LIST };
 
 sim_calibration sim_calibration_default(void) {
     sim_calibration calibration = { .common = fpm_calibration_default() };
     for (int t = 0; t < FPM_TERMS; t++) {
+        calibration.system.terms[t] = 1.0;
         for (int g = 0; g < FPM_GENERATIONS; g++) calibration.generations[g].terms[t] = 1.0;
         for (int b = 0; b < FPM_BACKENDS; b++) calibration.backends[b].terms[t] = 1.0;
     }
@@ -81,17 +89,21 @@ static double *terms_of(sim_calibration *calibration, int table) {
     return calibration->backends[backend_of(table)].terms;
 }
 
-void sim_calibration_override(sim_calibration *calibration, const sim_config *config) {
+bool sim_calibration_override(sim_calibration *calibration, const sim_config *config) {
+    bool is_given = false;
     for (int i = 0; i < SIM_CALIBRATION_TABLES; i++) {
         const sim_key_table *table = sim_calibration_tables[i];
         backend_section given;
         sim_config_fill(config, table, &given);
-        for (int t = 0; t < FPM_TERMS; t++)
-            if (sim_config_is_given(config, table->section, table->keys[t].name))
-                terms_of(calibration, i)[t] = given.factors.terms[t];
+        for (int t = 0; t < FPM_TERMS; t++) {
+            if (!sim_config_is_given(config, table->section, table->keys[t].name)) continue;
+            terms_of(calibration, i)[t] = given.factors.terms[t];
+            is_given = true;
+        }
         if (backend_of(i) >= 0 && sim_config_is_given(config, table->section, "admission_passes"))
             calibration->admission_passes[backend_of(i)] = given.admission_passes;
     }
+    return is_given;
 }
 
 sim_status sim_calibration_load(sim_calibration *calibration, const char *path, sim_error *error) {
@@ -108,29 +120,33 @@ fpm_calibration sim_calibration_terms(const sim_calibration *calibration, fpm_ge
                                       fpm_backend backend) {
     fpm_calibration terms = calibration->common;
     for (int t = 0; t < FPM_TERMS; t++)
-        terms.terms[t] *= calibration->generations[generation].terms[t] * calibration->backends[backend].terms[t];
+        terms.terms[t] *= calibration->generations[generation].terms[t] * calibration->backends[backend].terms[t] *
+                          calibration->system.terms[t];
     return terms;
 }
 
-static bool write_section(const double *values, const double *usual, const sim_key_table *table, FILE *out) {
-    bool is_well = true, has_head = false;
-    for (int t = 0; t < FPM_TERMS; t++) {
-        if (values[t] == usual[t]) continue;
-        if (!has_head) is_well = fprintf(out, "\n[%s]\n", table->section) >= 0;
-        has_head = true;
+static bool is_usual(const double *values, const double *usual) {
+    for (int t = 0; t < FPM_TERMS; t++)
+        if (values[t] != usual[t]) return false;
+    return true;
+}
+
+// Whole, so that what is included elsewhere leaves nothing to the file beneath; or not at all, where nothing is known.
+static bool write_section(const double *values, int64_t admission_passes, const sim_key_table *table, FILE *out) {
+    bool is_well = fprintf(out, "\n[%s]\n", table->section) >= 0;
+    for (int t = 0; t < FPM_TERMS; t++)
         is_well = fprintf(out, "%s = %.4g\n", table->keys[t].name, values[t]) >= 0 && is_well;
-    }
-    return is_well;
+    if (!admission_passes) return is_well;
+    return fprintf(out, "admission_passes = %" PRId64 "\n", admission_passes) >= 0 && is_well;
 }
 
 bool sim_calibration_write(const sim_calibration *calibration, FILE *out) {
     sim_calibration values = *calibration, usual = sim_calibration_default();
     bool is_well = true;
     for (int i = 0; i < SIM_CALIBRATION_TABLES; i++) {
-        const sim_key_table *table = sim_calibration_tables[i];
-        is_well = write_section(terms_of(&values, i), terms_of(&usual, i), table, out) && is_well;
         const int64_t passes = backend_of(i) >= 0 ? values.admission_passes[backend_of(i)] : 0;
-        if (passes) is_well = fprintf(out, "admission_passes = %lld\n", (long long)passes) >= 0 && is_well;
+        if (i > 0 && passes == 0 && is_usual(terms_of(&values, i), terms_of(&usual, i))) continue;
+        is_well = write_section(terms_of(&values, i), passes, sim_calibration_tables[i], out) && is_well;
     }
     return is_well;
 }

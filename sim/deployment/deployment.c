@@ -100,7 +100,9 @@ static sim_status load_system(sim_deployment *d, const sim_config *config, const
     if (status) return status;
     d->has_system = true;
     d->system = file.system;
+    d->factors = file.factors;
     memcpy(d->operators, file.operators, sizeof d->operators);
+    memcpy(d->collectives, file.collectives, sizeof d->collectives);
     return SIM_OK;
 }
 

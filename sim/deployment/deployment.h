@@ -33,7 +33,9 @@ typedef struct sim_deployment {
     fpm_backend backend;
     bool has_budget; // the KV cache was sized
     fpm_memory_budget budget;
-    char operators[FPM_NAME_BYTES]; // curves of the system, in configs/operators
+    char operators[FPM_NAME_BYTES];   // curves of the system, in configs/operators
+    char collectives[FPM_NAME_BYTES]; // those of its collectives
+    fpm_calibration factors;          // of the system, on the calibration
     char model_path[SIM_DATA_PATH_BYTES], system_path[SIM_DATA_PATH_BYTES];
     char note[200]; // what was decided in the user's place; "" = nothing
 } sim_deployment;

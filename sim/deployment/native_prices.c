@@ -8,24 +8,24 @@
 
 static sim_status load_curves(sim_native_prices *prices, const char *dir, const sim_deployment *deployment,
                               sim_error *error) {
-    fpm_operators_init(&prices->operators, &deployment->system);
-    prices->operators.backend = deployment->backend;
-    char path[SIM_DATA_PATH_BYTES];
-    prices->has_curves = sim_data_find(dir, "operators", deployment->operators, path);
-    if (!prices->has_curves) return SIM_OK;
-    return sim_operator_curves_load(&prices->operators, &deployment->system, deployment->backend, path, error);
+    prices->has_curves = false;
+    const sim_status status =
+        sim_system_curves_load(&prices->operators, &prices->has_curves, dir, &deployment->system, deployment->operators,
+                               deployment->collectives, deployment->backend, error);
+    const char *name = prices->has_curves ? deployment->operators : "typical";
+    if (!sim_data_find(dir, "operators", name, prices->curves_path)) prices->curves_path[0] = '\0';
+    return status;
 }
 
 static sim_status load_calibration(sim_native_prices *prices, const sim_config *config, const char *dir,
                                    const char *name, sim_error *error) {
     prices->calibration = sim_calibration_default();
-    char path[SIM_DATA_PATH_BYTES];
-    if (!sim_data_find(dir, "calibrations", name, path))
+    if (!sim_data_find(dir, "calibrations", name, prices->calibration_path))
         return sim_config_contradiction(config, error, "perfmodel", "calibration",
                                         "there is no calibration %s (configs/calibrations has those that are shipped; "
                                         "a file of your own is taken in by include = FILE)",
                                         name);
-    return sim_calibration_load(&prices->calibration, path, error);
+    return sim_calibration_load(&prices->calibration, prices->calibration_path, error);
 }
 
 static sim_status check_tables(sim_native_prices *prices, const sim_config *config, const sim_deployment *deployment,
@@ -53,11 +53,14 @@ sim_status sim_native_prices_load(sim_native_prices *prices, const sim_config *c
     sim_data_config data;
     sim_config_fill(config, &sim_data_keys, &data);
     sim_status status = load_curves(prices, data.dir, deployment, error);
+    prices->calibration_path[0] = '\0';
     if (!status && strcmp(calibration, "none") == 0)
         prices->calibration = sim_calibration_default();
     else if (!status)
         status = load_calibration(prices, config, data.dir, calibration, error);
-    if (!status) sim_calibration_override(&prices->calibration, config);
+    if (status) return status;
+    prices->has_overrides = sim_calibration_override(&prices->calibration, config);
+    prices->calibration.system = deployment->factors;
     prices->note[0] = '\0';
-    return status ? status : check_tables(prices, config, deployment, error);
+    return check_tables(prices, config, deployment, error);
 }

@@ -11,8 +11,11 @@
 typedef struct sim_native_prices {
     fpm_operators operators; // borrows the deployment's system
     sim_calibration calibration;
-    bool has_curves;                 // measured ones; else typical
-    char note[SIM_TABLE_NOTE_BYTES]; // of perfmodel.operator_tables, what the user should know; "" = nothing
+    bool has_curves;                            // measured ones; else typical
+    char curves_path[SIM_DATA_PATH_BYTES];      // theirs, or those of typical ones; "": none
+    char calibration_path[SIM_DATA_PATH_BYTES]; // "": none
+    bool has_overrides;                         // keys of [calibration] and its like were given
+    char note[SIM_TABLE_NOTE_BYTES];            // of perfmodel.operator_tables, what the user should know; "" = nothing
 } sim_native_prices;
 
 // Curves of deployment->operators (typical ones where nothing of that name is found), the calibration file that perfmodel.calibration names, and over it what

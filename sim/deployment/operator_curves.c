@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sim/config/config.h"
+#include "sim/deployment/data_files.h"
 
 enum { N_CURVES = SIM_CURVE_SETS * FPM_FAMILIES * FPM_FORMATS };
 
@@ -114,6 +115,33 @@ sim_status sim_operator_curves_load(fpm_operators *operators, const fpm_system *
     sim_config_free(config);
     free(tables);
     free(sections);
+    return status;
+}
+
+static sim_status load_collectives(fpm_operators *operators, const char *path, sim_error *error) {
+    static const fpm_family families[] = { FPM_FAMILY_ALL_REDUCE, FPM_FAMILY_ALL_GATHER, FPM_FAMILY_REDUCE_SCATTER,
+                                           FPM_FAMILY_ALL_TO_ALL };
+    fpm_operators *others = malloc(sizeof *others);
+    if (!others) return sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory");
+    const sim_status status = sim_operator_curves_load(others, operators->system, operators->backend, path, error);
+    for (size_t i = 0; i < sizeof families / sizeof *families && status == SIM_OK; i++)
+        memcpy(operators->curves[families[i]], others->curves[families[i]], sizeof others->curves[families[i]]);
+    free(others);
+    return status;
+}
+
+sim_status sim_system_curves_load(fpm_operators *operators, bool *is_measured, const char *dir,
+                                  const fpm_system *system, const char *name, const char *collectives,
+                                  fpm_backend backend, sim_error *error) {
+    fpm_operators_init(operators, system);
+    operators->backend = backend;
+    char path[SIM_DATA_PATH_BYTES];
+    *is_measured = sim_data_find(dir, "operators", name, path);
+    sim_status status = SIM_OK;
+    if (*is_measured || sim_data_find(dir, "operators", "typical", path))
+        status = sim_operator_curves_load(operators, system, backend, path, error);
+    if (status == SIM_OK && strcmp(name, collectives) != 0 && sim_data_find(dir, "operators", collectives, path))
+        status = load_collectives(operators, path, error);
     return status;
 }
 

@@ -26,6 +26,12 @@ void sim_operator_curves_init(sim_operator_curves *curves, const fpm_system *sys
 sim_status sim_operator_curves_load(fpm_operators *operators, const fpm_system *system, fpm_backend backend,
                                     const char *path, sim_error *error);
 
+// The curves of a system from the files of those names (data_files.h: `dir` may be ""): `operators`, else "typical" (*is_measured: false), else the defaults
+// of fpm_operators_init; and for the collectives `collectives`, where that is another and exists. Errors as above.
+sim_status sim_system_curves_load(fpm_operators *operators, bool *is_measured, const char *dir,
+                                  const fpm_system *system, const char *name, const char *collectives,
+                                  fpm_backend backend, sim_error *error);
+
 // Everything that is given, as such a file. False: it could not be written.
 bool sim_operator_curves_write(const sim_operator_curves *curves, FILE *out);
 

@@ -3,9 +3,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct system_settings {
-    const char *source, *operators;
+    const char *source, *operators, *collectives;
 } system_settings;
 
 typedef struct gpu_settings {
@@ -39,6 +40,11 @@ static const sim_key system_keys[] = {
       .offset = offsetof(system_settings, operators),
       .default_text = "",
       .help = "operator curves of this GPU or the nearest measured one; empty = the system's own name" },
+    { .name = "collectives",
+      .type = SIM_KEY_TEXT,
+      .offset = offsetof(system_settings, collectives),
+      .default_text = "",
+      .help = "curves of collectives of the nearest measured system whose GPUs are joined alike; empty = operators" },
 };
 
 #define KEY(field, ...) \
@@ -79,7 +85,7 @@ static const sim_key node_keys[] = {
 static const sim_key_table system_table = { "system", "what it is", system_keys, COUNT(system_keys) };
 static const sim_key_table gpu_table = { "gpu", "one GPU", gpu_keys, COUNT(gpu_keys) };
 static const sim_key_table node_table = { "node", "the node around it", node_keys, COUNT(node_keys) };
-static const sim_key_table *const tables[] = { &system_table, &gpu_table, &node_table };
+static const sim_key_table *const tables[] = { &system_table, &gpu_table, &node_table, &sim_calibration_system_keys };
 
 static sim_status take(sim_system_file *file, const sim_config *config, const char *path, sim_error *error) {
     system_settings about;
@@ -103,12 +109,16 @@ static sim_status take(sim_system_file *file, const sim_config *config, const ch
                                    .reserved_bytes = (double)gpu.reserved_bytes,
                                    .power_w = gpu.power_w,
                                } };
+    sim_config_fill(config, &sim_calibration_system_keys, &file->factors);
     sim_data_name(path, file->system.name);
     snprintf(file->source, sizeof file->source, "%s", about.source);
-    const int n =
-        snprintf(file->operators, sizeof file->operators, "%s", *about.operators ? about.operators : file->system.name);
-    if (n >= (int)sizeof file->operators)
+    if (strlen(about.operators) >= FPM_NAME_BYTES)
         return sim_config_contradiction(config, error, "system", "operators", "system.operators: the name is too long");
+    if (strlen(about.collectives) >= FPM_NAME_BYTES)
+        return sim_config_contradiction(config, error, "system", "collectives",
+                                        "system.collectives: the name is too long");
+    strcpy(file->operators, *about.operators ? about.operators : file->system.name);
+    strcpy(file->collectives, *about.collectives ? about.collectives : file->operators);
     fpm_error source = { .code = FPM_OK };
     if (fpm_system_check(&file->system, &source) == FPM_OK) return SIM_OK;
     return sim_error_set(error, SIM_USAGE, path, 0, "%s", source.message);

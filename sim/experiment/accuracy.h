@@ -12,9 +12,8 @@
 #ifndef SIM_EXPERIMENT_ACCURACY_H
 #define SIM_EXPERIMENT_ACCURACY_H
 
-#include <signal.h>
-
 #include "sim/experiment/measured.h"
+#include "sim/experiment/row_pool.h"
 #include "sim/experiment/settings.h"
 
 // --- one row ---------------------------------------------------------------------------------------------------------
@@ -53,15 +52,9 @@ typedef struct sim_row_result {
     char *reason;                  // SIM_ROW_FAILED: one line without the place, so that equal ones count together
 } sim_row_result;
 
-typedef struct sim_accuracy_options {
-    uint32_t n_threads;                   // >= 1
-    FILE *progress;                       // where a progress line goes; NULL = none
-    const volatile sig_atomic_t *stopped; // NULL = never
-} sim_accuracy_options;
-
 // Run every row; *results has one element per row and goes with sim_row_results_free. A row that fails does not end the run. SIM_INTERRUPTED,
 // SIM_TERMINATED: *results says what was done before; SIM_NO_MEMORY: there are none.
-sim_status sim_accuracy_run(const sim_measured *measured, const sim_config *base, const sim_accuracy_options *options,
+sim_status sim_accuracy_run(const sim_measured *measured, const sim_config *base, const sim_row_pool_options *options,
                             sim_row_result **results, sim_error *error);
 void sim_row_results_free(sim_row_result *results, size_t n_rows);
 

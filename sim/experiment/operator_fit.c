@@ -18,6 +18,7 @@ static const double pull = 0.05; // towards where a fit starts, per parameter, a
 // One curve and the samples that it must price.
 typedef struct problem {
     const sim_operator_sample **samples;
+    const fpm_system *systems; // of the samples
     size_t n;
     fpm_operators *operators;
     double *curve;
@@ -51,6 +52,7 @@ static void set_curve(const problem *on, const gsl_vector *z) {
 
 // A kernel cannot be faster than the hardware: samples that are were measured in a cache.
 static double deviation(const problem *on, size_t i) {
+    on->operators->system = &on->systems[on->samples[i]->system];
     const fpm_price price = sim_sample_price(on->samples[i], on->operators);
     return log(price.ms / fmax(on->samples[i]->ms, price.bound_ms));
 }
@@ -150,9 +152,12 @@ static sim_status solve(problem *on, int n_starts, sim_error *error) {
 // Which samples make which curve
 // ---------------------------------------------------------------------------------------------------------------------
 
+enum { ALL_SYSTEMS = SIM_MAX_SYSTEMS };
+
 static bool is_of(const sim_operator_sample *sample, size_t system, fpm_family family, int format, int backend) {
-    return !sample->is_host_bound && sample->system == system && sim_sample_kind_family(sample->kind) == family &&
-           sample->format == format && (backend == SIM_ALL_BACKENDS || sample->backend == backend);
+    return !sample->is_host_bound && (system == ALL_SYSTEMS || sample->system == system) &&
+           sim_sample_family(sample) == family && sample->format == format &&
+           (backend == SIM_ALL_BACKENDS || sample->backend == backend);
 }
 
 static size_t gather(const sim_sample_set *set, size_t system, fpm_family family, int format, int backend,
@@ -169,11 +174,12 @@ static size_t thin_out(const sim_operator_sample **samples, size_t n) {
     return MAX_SAMPLES;
 }
 
-static sim_status fit_curve(sim_operator_curves *curves, int backend, fpm_family family, int format,
-                            const sim_operator_sample **samples, size_t n, sim_error *error) {
+static sim_status fit_curve(sim_operator_curves *curves, const sim_sample_set *set, int backend, fpm_family family,
+                            int format, const sim_operator_sample **samples, size_t n, sim_error *error) {
     const int n_starts = backend == SIM_ALL_BACKENDS ? N_STARTS : 2;
     n = thin_out(samples, n);
     problem on = { .samples = samples,
+                   .systems = set->systems,
                    .n = n,
                    .operators = &curves->operators[backend],
                    .curve = curves->operators[backend].curves[family][format].values,
@@ -183,23 +189,40 @@ static sim_status fit_curve(sim_operator_curves *curves, int backend, fpm_family
     return solve(&on, n_starts, error);
 }
 
+// Where nothing special was measured, the usual kernel serves.
+static fpm_family usual_family(fpm_family family) {
+    if (family == FPM_FAMILY_SPECIAL_PREFILL) return FPM_FAMILY_ATTENTION_PREFILL;
+    return family == FPM_FAMILY_SPECIAL_DECODE ? FPM_FAMILY_ATTENTION_DECODE : family;
+}
+
+static void begin_as_usual(sim_operator_curves *curves, fpm_family family, int format) {
+    const fpm_family usual = usual_family(family);
+    if (usual == family) return;
+    for (int set = 0; set < SIM_CURVE_SETS; set++) {
+        curves->operators[set].curves[family][format] = curves->operators[set].curves[usual][format];
+        curves->is_given[set][family][format] = curves->is_given[set][usual][format];
+    }
+}
+
 static sim_status fit_family(sim_operator_curves *curves, const sim_sample_set *set, size_t system, fpm_family family,
                              int format, const sim_operator_sample **samples, sim_error *error) {
     size_t n = gather(set, system, family, format, SIM_ALL_BACKENDS, samples);
+    begin_as_usual(curves, family, format);
     if (n < MIN_SAMPLES) return SIM_OK;
     const size_t n_all = n;
-    sim_status status = fit_curve(curves, SIM_ALL_BACKENDS, family, format, samples, n, error);
+    sim_status status = fit_curve(curves, set, SIM_ALL_BACKENDS, family, format, samples, n, error);
     const fpm_curve *common = &curves->operators[SIM_ALL_BACKENDS].curves[family][format];
     for (int backend = 0; backend < FPM_BACKENDS && status == SIM_OK; backend++) {
         curves->operators[backend].curves[family][format] = *common;
+        if (system == ALL_SYSTEMS) continue; // engines differ by what they do on one GPU
         n = gather(set, system, family, format, backend, samples);
         if (n < MIN_SAMPLES || n == n_all) continue;
-        status = fit_curve(curves, backend, family, format, samples, n, error);
+        status = fit_curve(curves, set, backend, family, format, samples, n, error);
     }
     return status;
 }
 
-sim_status sim_operator_fit(sim_operator_curves *curves, const sim_sample_set *set, size_t system, sim_error *error) {
+static sim_status fit(sim_operator_curves *curves, const sim_sample_set *set, size_t system, sim_error *error) {
     const sim_operator_sample **samples = malloc((set->n + 1) * sizeof *samples);
     if (!samples) return sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory");
     sim_status status = SIM_OK;
@@ -209,5 +232,16 @@ sim_status sim_operator_fit(sim_operator_curves *curves, const sim_sample_set *s
             if (fpm_family_has_format((fpm_family)family, format))
                 status = fit_family(curves, set, system, (fpm_family)family, format, samples, error);
     free(samples);
+    return status;
+}
+
+sim_status sim_operator_fit(sim_operator_curves *curves, const sim_sample_set *set, size_t system, sim_error *error) {
+    return fit(curves, set, system, error);
+}
+
+sim_status sim_operator_fit_typical(sim_operator_curves *curves, const sim_sample_set *set, sim_error *error) {
+    const fpm_system *system = curves->operators[0].system;
+    const sim_status status = fit(curves, set, ALL_SYSTEMS, error);
+    for (int i = 0; i < SIM_CURVE_SETS; i++) curves->operators[i].system = system;
     return status;
 }

@@ -12,5 +12,7 @@
 
 // Fit every curve of one system of the set. `curves` comes in with what to start from (sim_operator_curves_init) and goes out with what was found.
 sim_status sim_operator_fit(sim_operator_curves *curves, const sim_sample_set *set, size_t system, sim_error *error);
+// The same over the samples of all systems at once: what to expect of a GPU of which nothing is measured. Backends are not told apart.
+sim_status sim_operator_fit_typical(sim_operator_curves *curves, const sim_sample_set *set, sim_error *error);
 
 #endif

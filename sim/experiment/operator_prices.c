@@ -3,14 +3,23 @@
 // From a sample to the price that a set of curves gives it; whole modules are the sum of their kernels.
 #include "sim/experiment/operator_samples.h"
 
+#include <math.h>
+
 static fpm_price price_of_form(fpm_attention_form form, const fpm_attention_sums *sums) {
     return fpm_attention_price(&form, sums);
 }
 
+// One of the two products into and out of the latent space.
 static fpm_price price_of_product(const fpm_operators *operators, const sim_operator_sample *sample) {
-    fpm_price price = price_of_form(fpm_latent_product_form(operators, &sample->shape.latent), &sample->sums);
-    price.ms /= 2; // a sample is one of the two products
-    price.bound_ms /= 2;
+    const fpm_latent_shape *latent = &sample->shape.latent;
+    fpm_price price = price_of_form(fpm_latent_product_form(operators, latent), &sample->sums);
+    const double width = (latent->nope_dim + latent->value_dim) / 2, tokens = sample->sums.tokens;
+    const double bytes = 2 * latent->n_heads * (latent->kv_rank * width + tokens * (latent->kv_rank + width));
+    const double flops = 2 * tokens * latent->n_heads * latent->kv_rank * width;
+    const fpm_system *system = operators->system;
+    price.ms /= 2;
+    price.floor_ms /= 2;
+    price.bound_ms = 1e3 * fmax(bytes / system->memory_bytes_per_s, flops / system->flops_per_s[FPM_ARITHMETIC_BF16]);
     return price;
 }
 

@@ -14,18 +14,34 @@
 #include "sim/workload/trace_reader.h"
 
 static const char *const kind_names[] = {
-#define X(code, name, family, host_us) name,
+#define X(code, name, family, host_us, class_of) name,
     SIM_SAMPLE_KIND_LIST(X)
 #undef X
 };
 static const fpm_family kind_families[] = {
-#define X(code, name, family, host_us) family,
+#define X(code, name, family, host_us, class_of) family,
+    SIM_SAMPLE_KIND_LIST(X)
+#undef X
+};
+
+static const sim_sample_class kind_classes[] = {
+#define X(code, name, family, host_us, class_of) class_of,
     SIM_SAMPLE_KIND_LIST(X)
 #undef X
 };
 
 const char *sim_sample_kind_name(sim_sample_kind kind) { return kind_names[kind]; }
-fpm_family sim_sample_kind_family(sim_sample_kind kind) { return kind_families[kind]; }
+sim_sample_class sim_sample_kind_class(sim_sample_kind kind) { return kind_classes[kind]; }
+const char *sim_sample_class_name(sim_sample_class of) {
+    static const char *const names[] = { "GEMM", "ATTENTION", "MOE", "COLLECTIVE" };
+    return names[of];
+}
+
+fpm_family sim_sample_family(const sim_operator_sample *sample) {
+    if (sample->kind == SIM_SAMPLE_ATTENTION_PREFILL || sample->kind == SIM_SAMPLE_ATTENTION_DECODE)
+        return fpm_attention_family(&sample->shape.attention, sample->kind == SIM_SAMPLE_ATTENTION_PREFILL);
+    return kind_families[sample->kind];
+}
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Rows
@@ -119,14 +135,15 @@ static bool read_moe(const record *row, sim_operator_sample *sample) {
 }
 
 enum { AT_BATCH = OWN, AT_ISL, AT_HEADS, AT_KV_HEADS, AT_DIM, AT_DTYPE, AT_CACHE, AT_STEP, AT_WINDOW };
+static double window_of(const record *row) { return isnan(row->number[AT_WINDOW]) ? 0 : row->number[AT_WINDOW]; }
+
 static void read_attention(const record *row, sim_operator_sample *sample) {
     sample->shape.attention = (fpm_attention_shape){ .n_heads = row->number[AT_HEADS],
                                                      .n_kv_heads = row->number[AT_KV_HEADS],
                                                      .head_dim = row->number[AT_DIM],
-                                                     .kv_cache = cache_of(row, AT_CACHE) };
+                                                     .kv_cache = cache_of(row, AT_CACHE),
+                                                     .has_window = window_of(row) > 0 };
 }
-
-static double window_of(const record *row) { return isnan(row->number[AT_WINDOW]) ? 0 : row->number[AT_WINDOW]; }
 
 static bool read_context_attention(const record *row, sim_operator_sample *sample) {
     sample->kind = SIM_SAMPLE_ATTENTION_PREFILL;
@@ -374,7 +391,7 @@ static sim_status read_record(const reading *in, int64_t line, record *row) {
         row->text[i][n] = '\0';
         char *end;
         row->number[i] = strtod(row->text[i], &end);
-        if (n == 0 || *end != '\0') row->number[i] = NAN;
+        if (n == 0 || *end != '\0') row->number[i] = (double)NAN;
     }
     return SIM_OK;
 }
@@ -542,7 +559,7 @@ static size_t group_of(const sim_operator_sample *sample) {
 // The fastest twentieth of a group must have a sample below the limit of its kind.
 static bool mark_host_bound(sim_sample_set *set) {
     static const double limits_us[] = {
-#define X(code, name, family, host_us) host_us,
+#define X(code, name, family, host_us, class_of) host_us,
         SIM_SAMPLE_KIND_LIST(X)
 #undef X
     };

@@ -170,18 +170,20 @@ static void weigh(recorder *r, const notes *all) {
 
 static bool is_alike(const sim_weighted_pass *a, const sim_weighted_pass *b) {
     return a->batch.n_prefills == 0.0 && b->batch.n_prefills == 0.0 && a->batch.n_decodes == b->batch.n_decodes &&
-           a->batch.shared_tokens == b->batch.shared_tokens;
+           a->batch.shared_tokens == b->batch.shared_tokens && a->ttft_weight == b->ttft_weight &&
+           a->tpot_weight == b->tpot_weight; // else the mean context would not be theirs
 }
 
 // In place; a price is all but straight in the context over so few passes.
 static void put_together(recorder *r) {
     size_t n = 0;
     for (size_t i = 0; i < r->n;) {
-        sim_weighted_pass sum = r->passes[i];
+        const sim_weighted_pass first = r->passes[i];
+        sim_weighted_pass sum = first;
         size_t together = 1;
         for (; i + together < r->n && together < SIM_PASSES_TOGETHER; together++) {
             const sim_weighted_pass *next = &r->passes[i + together];
-            if (!is_alike(&sum, next)) break;
+            if (!is_alike(&first, next)) break;
             sum.batch.decode_kv_tokens += next->batch.decode_kv_tokens;
             sum.ttft_weight += next->ttft_weight;
             sum.tpot_weight += next->tpot_weight;
@@ -225,7 +227,7 @@ static sim_status run_units(recorder *r, notes *all, const sim_config *config, c
 
 sim_status sim_pass_weights_find(sim_pass_weights *weights, const sim_config *config, const sim_settings *settings,
                                  sim_error *error) {
-    *weights = (sim_pass_weights){ NULL };
+    *weights = (sim_pass_weights){ .passes = NULL };
     if (settings->load.mode != SIM_LOAD_CONCURRENCY || settings->cluster.replicas != 1)
         return sim_error_set(error, SIM_USAGE, NULL, 0, "only closed loops on one worker calibrate");
     recorder r = { .passes = NULL };

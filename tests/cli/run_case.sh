@@ -8,7 +8,7 @@
 #   file PATH         the lines up to one that is "." become that file
 #   $ COMMAND         run by sh; `forepass` is the program under test, $SOURCE_DIR the source tree. Then:
 #   status N          its exit status (default 0)
-#   out TEXT          standard output has a line that contains TEXT; any number of them
+#   out TEXT          standard output has a line that contains TEXT, runs of blanks taken as one; any number of them
 #   err TEXT          the same of standard error
 #   out= TEXT         standard output is exactly this line (several: these lines); "out=" alone: it is empty
 #   absent PATH       the file does not exist afterwards
@@ -83,7 +83,7 @@ while IFS= read -r line || [ -n "$line" ]; do
     'status '*) wanted=${line#status } ;;
     'out= '*) [ -s "$dir/exact" ] || echo > "$dir/exact"; printf '%s\n' "${line#out= }" >> "$dir/exact" ;;
     'out=') [ -s "$dir/exact" ] || echo > "$dir/exact" ;;
-    'out '*) grep -qF -e "${line#out }" "$dir/out" || complain "standard output lacks: ${line#out }" ;;
+    'out '*) tr -s ' ' < "$dir/out" | grep -qF -e "$(printf '%s' "${line#out }" | tr -s ' ')" || complain "standard output lacks: ${line#out }" ;;
     'err '*)
         has_err=true
         grep -qF -e "${line#err }" "$dir/err" || complain "standard error lacks: ${line#err }"

@@ -42,7 +42,8 @@ Test(accuracy, what_is_implied_gives_way_to_base_row_and_set_in_this_order) {
     cr_assert(s.kv_cache.prefix_caching);
 
     sim_config *base = measured_base(NULL);
-    static const char text[] = "[load]\nconcurrency = 3\nmode = poisson\nrate = 2\n[kv_cache]\nnum_blocks = 100000\n"
+    static const char text[] = "[perfmodel]\nestimator = polynomial\n[load]\nconcurrency = 3\nmode = poisson\n"
+                               "rate = 2\n[kv_cache]\nnum_blocks = 100000\n"
                                "[engine]\nmax_num_batched_tokens = 512\n";
     sim_error error = { 0 };
     cr_assert_eq(sim_config_load_text(base, text, strlen(text), "base.ini", &error), SIM_OK);
@@ -104,14 +105,15 @@ Test(accuracy, a_prediction_is_what_the_summary_of_a_replay_says) {
                      "a,%s,%d,\"uniform(10,3000)\",\"uniform(1,300)\",24,%d,%d,1\n",
                      backends[i], n_ranks, n_ranks == 2 ? 24 : 0, i == 1 ? 60000 : 3000);
             sim_config *config;
-            const sim_settings s = settings_of(text, NULL, &config);
+            static const char *const sets[] = { "perfmodel.estimator=polynomial", NULL };
+            const sim_settings s = settings_of(text, sets, &config);
             check_against_replay(config, &s);
         }
     }
 }
 
 static sim_row_result *run_all(const sim_measured *m, const sim_config *base, uint32_t n_threads) {
-    const sim_accuracy_options options = { .n_threads = n_threads };
+    const sim_row_pool_options options = { .n_threads = n_threads };
     sim_row_result *results;
     sim_error error = { 0 };
     cr_assert_eq(sim_accuracy_run(m, base, &options, &results, &error), SIM_OK, "%s", error.message);
@@ -215,7 +217,7 @@ Test(accuracy, a_signal_leaves_the_rows_that_were_run) {
     volatile sig_atomic_t stopped = SIGINT;
     sim_config *base = measured_base(fixed);
     sim_measured *m = measured_from(base, table);
-    const sim_accuracy_options options = { .n_threads = 1, .stopped = &stopped };
+    const sim_row_pool_options options = { .n_threads = 1, .stopped = &stopped };
     sim_row_result *results;
     sim_error error = { 0 };
     cr_assert_eq(sim_accuracy_run(m, base, &options, &results, &error), SIM_INTERRUPTED);

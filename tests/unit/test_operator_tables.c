@@ -198,3 +198,28 @@ Test(operator_tables, the_plan_is_made_of_the_tables) {
     cr_expect_float_eq(fpm_plan_rank_ms(&plan, &batch), 2 * 32 * 0.1, 1e-12);
     fpm_operator_tables_free(tables);
 }
+
+// A flat curve, whose rest and floor have different factors.
+Test(operator_tables, calibrated_prices_grow_whatever_the_factor_of_the_floor) {
+    static const double first_ms[] = { 0.013, 0.1, 1 };
+    for (int i = 0; i < 3; i++) {
+        const fpm_table_cell cells[] = { gemm(1, first_ms[i], 2), gemm(256, first_ms[i] * 1.001, 3) };
+        fpm_operator_tables *tables = tables_of(cells, 2);
+        const fpm_operators with = operators_of(tables);
+        fpm_operation operation = gemm_operation();
+        operation.term = FPM_TERM_GEMM_BF16;
+        operation.floor_term = FPM_TERM_MEMORY;
+        fpm_calibration calibration = fpm_calibration_default();
+        calibration.terms[FPM_TERM_GEMM_BF16] = 0.5;
+        calibration.terms[FPM_TERM_MEMORY] = 3;
+        double before = 0;
+        for (double m = 0.5; m < 10000; m *= 1.07) {
+            const fpm_price price = fpm_operation_price_at(&operation, &with, m);
+            const double ms = fpm_operation_calibrated_ms(&operation, &price, &calibration);
+            cr_assert_geq(price.ms, price.floor_ms);
+            cr_assert_geq(ms, before, "m = %g", m);
+            before = ms;
+        }
+        fpm_operator_tables_free(tables);
+    }
+}

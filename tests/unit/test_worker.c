@@ -101,3 +101,49 @@ Test(worker, a_pass_that_would_start_nothing_for_deferring_prompts_does_not_defe
     cr_expect_eq(r.summary->num_preemptions, 1);
     replay_free(&r);
 }
+
+// One request decodes from 10 ms on; another comes at 12.5 ms, during the third decode pass (12..13): it is seen N passes after that one.
+static double seen_ms(const char *passes, const char *more_row) {
+    replay r;
+    char rows[300], source[96];
+    snprintf(rows, sizeof rows,
+             "{\"timestamp\": 0, \"input_length\": 8, \"output_length\": 40}\n%s"
+             "{\"timestamp\": 12.5, \"input_length\": 8, \"output_length\": 1}\n",
+             more_row);
+    const char *path = replay_trace(rows);
+    snprintf(source, sizeof source, "workload.path=%s", path);
+    replay_run(&r,
+               (const char *[]){ COMMON, "workload.source=trace", "workload.format=mooncake", source, passes, NULL });
+    unlink(path);
+    cr_assert_eq(r.status, SIM_OK, "%s", r.error.message);
+    const double ms_of_first_token = ms(r.records[*more_row ? 2 : 1].first_token_ns);
+    replay_free(&r);
+    return ms_of_first_token;
+}
+
+Test(worker, a_busy_engine_sees_an_arrival_some_decode_passes_later) {
+    cr_expect_eq(seen_ms("engine.admission_passes=0", ""), 13 + 12);
+    cr_expect_eq(seen_ms("engine.admission_passes=1", ""), 14 + 12);
+    cr_expect_eq(seen_ms("engine.admission_passes=5", ""), 18 + 12);
+}
+
+Test(worker, the_wait_ends_with_the_batch_that_it_waits_for) {
+    // 39 decode passes end at 49 ms; the engine is idle then and looks.
+    cr_expect_eq(seen_ms("engine.admission_passes=1000", ""), 49 + 10);
+}
+
+// Another one came at 10.5, during the first decode pass (10..11). With 5 passes it is seen at 11 + 5 = 16 and computed in 16..28; the end of that pass with a
+// prompt lets in the one of 12.5 as well, which alone would have been seen at 13 + 5 = 18, inside it.
+Test(worker, a_pass_with_prompts_ends_the_wait_of_all) {
+    static const char another[] = "{\"timestamp\": 10.5, \"input_length\": 8, \"output_length\": 1}\n";
+    cr_expect_eq(seen_ms("engine.admission_passes=5", another), 28 + 12);
+    cr_expect_eq(seen_ms("engine.admission_passes=20", another), 31 + 12 + 12);
+}
+
+Test(worker, an_idle_engine_sees_an_arrival_at_once) {
+    replay r;
+    replay_run(&r, (const char *[]){ COMMON, "engine.admission_passes=50", "workload.requests=1", NULL });
+    cr_assert_eq(r.status, SIM_OK, "%s", r.error.message);
+    cr_expect_eq(ms(r.records[0].first_token_ns - r.records[0].arrival_ns), 10);
+    replay_free(&r);
+}
