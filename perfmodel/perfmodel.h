@@ -35,7 +35,7 @@ extern "C" {
     X(FPM_UNSUPPORTED_SCHEMA_VERSION, "UnsupportedSchemaVersion", "a ForwardPassMetrics record of another version") \
     X(FPM_INVALID_METRICS, "InvalidForwardPassMetrics", "counts and sums of a record contradict each other")        \
     X(FPM_INVALID_CONFIG, "InvalidEngineConfig", "an option or an estimator parameter is out of range")             \
-    X(FPM_UNSUPPORTED, "UnsupportedConfig", "a model, system or layout the estimator has no price for")             \
+    X(FPM_UNSUPPORTED, "UnsupportedConfig", "a model, system, layout or pass the estimator has no price for")             \
     X(FPM_OUT_OF_RANGE, "OutOfRange", "a number that does not fit its field, or an estimate that is not finite")
 
 typedef enum fpm_status {
@@ -204,6 +204,28 @@ typedef struct fpm_polynomial_options {
 } fpm_polynomial_options;
 fpm_status fpm_estimator_new_polynomial(fpm_estimator **estimator, const fpm_polynomial_options *options,
                                         fpm_error *error);
+
+// table: whole passes that were measured, and what lies between them. A kind has its own points: prefill (prefill_tokens, prefill_kv_tokens), decode
+// (decode_requests, decode_kv_tokens), mixed (all four). At a measured place the answer is its median; between them it is a weighted mean of the nearest
+// measurements around the pass, multilinear on a grid (scatter.h); a pass that measurements do not surround is refused with FPM_UNSUPPORTED. Several ranks:
+// the slowest. Serial pricing adds the prices of the prefill and the decode part, and does not read mixed measurements.
+typedef struct fpm_measured_pass {
+    fpm_scheduled_requests scheduled; // sums and num_decode_requests; the rest is not read
+    double ms;                        // > 0
+} fpm_measured_pass;
+// FPM_OUT_OF_RANGE with the rule that is broken: no work, a cache without its requests, a time that is not above 0.
+fpm_status fpm_measured_pass_check(const fpm_measured_pass *pass, fpm_error *error);
+// From an iteration of a log: the rank with the largest sum of its counts (the last of equals) and the largest wall time. False: no work, or not measured.
+bool fpm_measured_pass_of(const fpm_metrics *ranks, size_t n_ranks, fpm_measured_pass *pass);
+
+typedef struct fpm_table_options {
+    const fpm_measured_pass *passes; // copied
+    size_t n_passes;
+    const char *name; // stands in messages, cut to 127 bytes; NULL: "the table"
+    fpm_pricing pricing;
+} fpm_table_options;
+// FPM_INVALID_CONFIG: no pass, no such pricing; FPM_OUT_OF_RANGE: a pass that fails its check; FPM_NO_MEMORY. O(n log n).
+fpm_status fpm_estimator_new_table(fpm_estimator **estimator, const fpm_table_options *options, fpm_error *error);
 
 // ---------------------------------------------------------------------------------------------------------------------
 // The tuning model: an estimator that learns from measured wall times, or a model that only learns

@@ -21,7 +21,7 @@ allow sim/kernel
 allow sim/config
 allow sim/workload sim/kernel sim/config perfmodel/json_scanner.h perfmodel/line_reader.h perfmodel/perfmodel.h
 allow sim/engine sim/kernel sim/config perfmodel
-allow sim/deployment sim/kernel sim/config sim/engine perfmodel
+allow sim/deployment sim/kernel sim/config sim/engine sim/workload/csv_row.h sim/workload/growable.h perfmodel
 allow sim/cluster sim/kernel sim/config sim/engine sim/workload perfmodel
 allow sim/report sim/kernel sim/config sim/engine sim/workload sim/cluster perfmodel
 allow sim/experiment sim/kernel sim/config sim/engine sim/deployment sim/workload sim/cluster sim/report perfmodel

@@ -3,12 +3,16 @@
 
 #include <string.h>
 
+#include "perfmodel/native/operator_tables.h"
+
 const char *fpm_price_source_name(fpm_price_source source) {
     switch (source) {
     case FPM_FROM_FORMULA:
         return "formula";
     case FPM_FROM_FIT:
         return "fit";
+    case FPM_FROM_TABLE:
+        return "table";
     }
     return "";
 }
@@ -86,6 +90,7 @@ static void add_operation(fpm_explanation *e, const fpm_operation *operation, co
                                        .amount = amount,
                                        .price = fpm_operation_price(operation, operators, &e->batch),
                                        .source = fpm_operation_source(operation, operators, is_measured) };
+    if (fpm_operation_is_from_table(operation, operators, amount)) line->source = FPM_FROM_TABLE;
     if (operation->kind == FPM_OPERATION_ATTENTION)
         line->sums = fpm_batch_attention(&e->batch, operation->driver, operation->shape.attention.window_tokens);
     line->ms = fpm_operation_calibrated_ms(operation, &line->price, calibration);

@@ -10,10 +10,12 @@
 // Where the price of an operation comes from.
 typedef enum fpm_price_source {
     FPM_FROM_FORMULA, // a typical curve, as nothing is measured on this system, or none at all
-    FPM_FROM_FIT      // a curve fitted to measured kernels of this system
+    FPM_FROM_FIT,     // a curve fitted to measured kernels of this system
+    FPM_FROM_TABLE    // a measured kernel, or what lies between two (operator_tables.h)
 } fpm_price_source;
 const char *fpm_price_source_name(fpm_price_source source);
 // `is_measured`: the curves were fitted to kernels of this system; of those, which a file may leave out, the ones that nobody fitted are formulas.
+// Of its price by formula: tables are another matter (fpm_operation_is_from_table).
 fpm_price_source fpm_operation_source(const fpm_operation *operation, const fpm_operators *operators, bool is_measured);
 
 typedef struct fpm_explained_operation {

@@ -7,9 +7,9 @@
 #include <assert.h>
 #include <math.h>
 
+#include "perfmodel/native/operator_tables.h"
+
 static const double ACTIVATION_BYTES = 2.0; // activations between kernels are bf16
-static const double ROUTING_SKEW =
-    1.0; // loads of experts follow a power law of about this exponent (ai-dynamo/aiconfigurator: 1.01 and 1.2)
 
 typedef struct builder {
     fpm_graph *graph;
@@ -257,7 +257,7 @@ static void experts(builder *b, double n_layers) {
         .experts_per_token = (double)a->experts_per_token,
         .tensor = (double)l->moe_tensor,
         .expert = (double)l->expert,
-        .skew = ROUTING_SKEW,
+        .skew = FPM_ROUTING_SKEW,
         .is_ungated = a->has_ungated_ffn,
     };
     operation->shape.moe.shape.imbalance = fpm_moe_imbalance(&operation->shape.moe.shape);
@@ -332,30 +332,32 @@ static fpm_price times(fpm_price price, double count) {
                         .bound = price.bound };
 }
 
-fpm_price fpm_operation_price_at(const fpm_operation *o, const fpm_operators *operators, double count) {
-    if (count <= 0.0) return (fpm_price){ .bound = FPM_BOUND_LAUNCH };
+fpm_price fpm_operation_formula(const fpm_operation *o, const fpm_operators *operators, double count) {
     switch (o->kind) {
     case FPM_OPERATION_GEMM:
-        return times(fpm_gemm_price(operators, o->shape.gemm.weights, o->shape.gemm.has_16bit_activations, count,
-                                    o->shape.gemm.n, o->shape.gemm.k),
-                     o->count);
+        return fpm_gemm_price(operators, o->shape.gemm.weights, o->shape.gemm.has_16bit_activations, count,
+                              o->shape.gemm.n, o->shape.gemm.k);
     case FPM_OPERATION_MOE:
-        return times(fpm_moe_price(operators, o->shape.moe.weights, o->shape.moe.has_16bit_activations,
-                                   &o->shape.moe.shape, count),
-                     o->count);
+        return fpm_moe_price(operators, o->shape.moe.weights, o->shape.moe.has_16bit_activations, &o->shape.moe.shape,
+                             count);
     case FPM_OPERATION_COLLECTIVE:
-        return times(fpm_collective_price(operators, o->shape.collective.collective, o->shape.collective.ranks,
-                                          o->shape.collective.bytes_per_token * count),
-                     o->count);
+        return fpm_collective_price(operators, o->shape.collective.collective, o->shape.collective.ranks,
+                                    o->shape.collective.bytes_per_token * count);
     case FPM_OPERATION_SEND:
-        return times(fpm_send_price(operators, o->shape.bytes_per_token * count), o->count);
+        return fpm_send_price(operators, o->shape.bytes_per_token * count);
     case FPM_OPERATION_MEMORY:
-        return times(fpm_memory_price(operators, o->shape.bytes_per_token * count), o->count);
+        return fpm_memory_price(operators, o->shape.bytes_per_token * count);
     case FPM_OPERATION_ATTENTION:
         break;
     }
     assert(!"attention has no single count");
     return (fpm_price){ .bound = FPM_BOUND_LAUNCH };
+}
+
+fpm_price fpm_operation_price_at(const fpm_operation *o, const fpm_operators *operators, double count) {
+    if (count <= 0.0) return (fpm_price){ .bound = FPM_BOUND_LAUNCH };
+    const fpm_price formula = fpm_operation_formula(o, operators, count);
+    return times(operators->tables ? fpm_table_price(o, operators, count, formula) : formula, o->count);
 }
 
 fpm_price fpm_operation_price(const fpm_operation *o, const fpm_operators *operators, const fpm_batch *batch) {

@@ -106,10 +106,15 @@ static inline fpm_attention_sums fpm_batch_attention(const fpm_batch *batch, fpm
 // The inputs must be checked already (native.h).
 void fpm_graph_build(fpm_graph *graph, const fpm_deployment *deployment, const fpm_operators *operators);
 
+// Loads of experts follow a power law of about this exponent (ai-dynamo/aiconfigurator: 1.01 and 1.2).
+#define FPM_ROUTING_SKEW 1.0
+
 // Price of all `count` times of an operation for a batch, uncalibrated; {0, 0} when the batch gives it nothing to do.
 fpm_price fpm_operation_price(const fpm_operation *operation, const fpm_operators *operators, const fpm_batch *batch);
 // The same as a function of the one count that drives it (table drivers only).
 fpm_price fpm_operation_price_at(const fpm_operation *operation, const fpm_operators *operators, double count);
+// One of its launches, as the formula has it, whatever operators->tables hold (table drivers only; count > 0).
+fpm_price fpm_operation_formula(const fpm_operation *operation, const fpm_operators *operators, double count);
 // A price with the factors of the calibration, never below the hardware's bound.
 double fpm_operation_calibrated_ms(const fpm_operation *operation, const fpm_price *price,
                                    const fpm_calibration *calibration);

@@ -209,14 +209,19 @@ typedef struct fpm_parameter {
 // The parameters of a family, in the order of fpm_curve.values.
 const fpm_parameter *fpm_family_parameters(fpm_family family, size_t *n_parameters);
 
+typedef struct fpm_operator_tables fpm_operator_tables; // operator_tables.h
+
 struct fpm_operators {
     const fpm_system *system; // borrowed
     fpm_backend backend;      // whose curves these are
+    const fpm_operator_tables
+        *tables; // borrowed; measured kernels, which replace the formulas of operations; NULL: none
     fpm_curve curves[FPM_FAMILIES][FPM_FORMATS];
 };
 // A curve of which nothing is measured.
 fpm_curve fpm_curve_typical(fpm_family family, int format);
-// Curves for a system of which nothing is measured: what measured GPUs have in common. The backend is vLLM until the caller says otherwise.
+// Curves for a system of which nothing is measured: what measured GPUs have in common. The backend is vLLM until the caller says otherwise;
+// no tables.
 void fpm_operators_init(fpm_operators *operators, const fpm_system *system);
 
 #endif

@@ -72,7 +72,9 @@ static sim_status estimate_ranks(const sim_estimate_subject *subject, const fpm_
     fpm_error source = { .code = FPM_OK };
     const fpm_status status = fpm_model_estimate_ms(subject->model, ranks, n_ranks, ms, has_estimate, &source);
     free(ranks);
-    return status ? sim_error_set(error, SIM_USAGE, NULL, 0, "estimate: %s", source.message) : SIM_OK;
+    if (!status) return SIM_OK;
+    return sim_error_set(error, status == FPM_UNSUPPORTED ? SIM_DEAD_END : SIM_USAGE, NULL, 0, "estimate: %s",
+                         source.message);
 }
 
 static sim_status estimate_batch(const sim_cli *cli, const sim_estimate_subject *subject, sim_error *error) {

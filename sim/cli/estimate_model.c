@@ -15,9 +15,10 @@ sim_status sim_cli_parse_count(const char *option, const char *text, int64_t min
 }
 
 sim_status sim_cli_from_fpm(const fpm_error *source, const char *path, int64_t line, sim_error *error) {
-    const sim_status code = source->code == FPM_NO_MEMORY ? SIM_NO_MEMORY
-                            : source->code == FPM_IO      ? SIM_IO
-                                                          : SIM_BAD_DATA;
+    const sim_status code = source->code == FPM_NO_MEMORY     ? SIM_NO_MEMORY
+                            : source->code == FPM_IO          ? SIM_IO
+                            : source->code == FPM_UNSUPPORTED ? SIM_DEAD_END
+                                                              : SIM_BAD_DATA;
     const char *file = source->file[0] ? source->file : strcmp(path, "-") == 0 ? "<stdin>" : path;
     // The classes of the reference are what its users search for.
     const bool has_class = source->code == FPM_UNSUPPORTED_SCHEMA_VERSION || source->code == FPM_INVALID_METRICS;
@@ -90,6 +91,16 @@ static sim_status read_capacity(const sim_cli *cli, const sim_pricing_config *se
         "block size)");
 }
 
+// Operator tables, for whoever explains prices (sim_pricing_new reads its own), and what is to be said of them.
+static sim_status take_tables(sim_estimate_subject *subject, const sim_pricing_config *settings, sim_error *error) {
+    if (*subject->prices.note) fprintf(stderr, "forepass: %s\n", subject->prices.note);
+    if (!*settings->operator_tables) return SIM_OK;
+    const sim_status status =
+        sim_table_files_load(&subject->tables, settings->operator_tables, &subject->prices.operators, error);
+    subject->prices.operators.tables = subject->tables;
+    return status;
+}
+
 static sim_status estimator_from(sim_estimate_subject *subject, const sim_cli *cli, const sim_config *config,
                                  fpm_estimator **estimator, sim_error *error) {
     sim_pricing_config settings;
@@ -106,6 +117,7 @@ static sim_status estimator_from(sim_estimate_subject *subject, const sim_cli *c
     subject->pricing = (fpm_pricing)settings.pricing;
     if (subject->is_native)
         status = sim_native_prices_load(&subject->prices, config, settings.calibration, &subject->deployment, error);
+    if (status == SIM_OK && subject->is_native) status = take_tables(subject, &settings, error);
     if (status != SIM_OK) return status;
     return sim_pricing_new(estimator, config, &settings, &subject->deployment, &subject->prices,
                            (uint64_t)capacity_tokens, error);
@@ -178,6 +190,7 @@ sim_status sim_estimate_subject_new(sim_estimate_subject **subject, const sim_cl
 void sim_estimate_subject_free(sim_estimate_subject *subject) {
     if (!subject) return;
     fpm_model_free(subject->model);
+    fpm_operator_tables_free(subject->tables);
     free(subject);
 }
 

@@ -14,7 +14,8 @@ typedef struct sim_estimate_subject {
     bool is_native; // of native prices alone, nothing learned on top: the rest is there
     fpm_pricing pricing;
     sim_deployment deployment;
-    sim_native_prices prices; // borrows the deployment
+    sim_native_prices prices;    // borrows the deployment and the tables
+    fpm_operator_tables *tables; // perfmodel.operator_tables; NULL without
 } sim_estimate_subject;
 
 // SIM_USAGE: options that contradict each other or are out of range; a state that is missing (SIM_IO) or no saved state (SIM_BAD_DATA). NULL: none of these. The
@@ -27,7 +28,8 @@ size_t sim_estimate_ranks(const sim_estimate_subject *subject);
 // A count given as an option. SIM_USAGE.
 sim_status sim_cli_parse_count(const char *option, const char *text, int64_t min, int64_t max, int64_t *count,
                                sim_error *error);
-// An error of the forward-pass library as ours: FPM_NO_MEMORY and FPM_IO keep their kind, all else is bad data. `path` and `line` where it has none.
+// An error of the forward-pass library as ours: FPM_NO_MEMORY and FPM_IO keep their kind, a pass without a price (FPM_UNSUPPORTED) is
+// SIM_DEAD_END, all else is bad data. `path` and `line` where it has none.
 sim_status sim_cli_from_fpm(const fpm_error *source, const char *path, int64_t line, sim_error *error);
 
 #endif

@@ -166,8 +166,9 @@ static sim_status price_pass(const sim_replica *replica, const fpm_metrics *metr
     int64_t duration_ns;
     fpm_error reason;
     if (fpm_estimate_valid_ms(cluster->parts.estimator, metrics, cluster->n_ranks, ms, &reason))
-        return sim_error_set(error, SIM_INTERNAL, NULL, 0, "pricing a pass of worker %s: %s", replica->id,
-                             reason.message);
+        // A pass that the estimator has no price for is no fault of the program: the run cannot go on.
+        return sim_error_set(error, reason.code == FPM_UNSUPPORTED ? SIM_DEAD_END : SIM_INTERNAL, NULL, 0,
+                             "pricing a pass of worker %s: %s", replica->id, reason.message);
     if (!sim_ns_from_ms(*ms, &duration_ns))
         return sim_error_set(error, SIM_INTERNAL, NULL, 0,
                              "a pass of worker %s is priced at %g ms, which is no duration", replica->id, *ms);

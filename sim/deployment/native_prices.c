@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/deployment/operator_curves.h"
+#include "sim/deployment/pricing.h"
 
 static sim_status load_curves(sim_native_prices *prices, const char *dir, const sim_deployment *deployment,
                               sim_error *error) {
@@ -27,6 +28,26 @@ static sim_status load_calibration(sim_native_prices *prices, const sim_config *
     return sim_calibration_load(&prices->calibration, prices->calibration_path, error);
 }
 
+static sim_status check_tables(sim_native_prices *prices, const sim_config *config, const sim_deployment *deployment,
+                               sim_error *error) {
+    sim_pricing_config settings;
+    sim_config_fill(config, &sim_pricing_keys, &settings);
+    if (!*settings.operator_tables) return SIM_OK;
+    fpm_operator_tables *tables;
+    const sim_status status = sim_table_files_load(&tables, settings.operator_tables, &prices->operators, error);
+    if (status == SIM_USAGE) { // the directory: the key is to blame
+        char what[sizeof error->message];
+        snprintf(what, sizeof what, "%s", error->message);
+        return sim_config_contradiction(config, error, "perfmodel", "operator_tables", "%.200s: %s",
+                                        settings.operator_tables, what);
+    }
+    if (status) return status;
+    const fpm_deployment d = sim_deployment_native(deployment);
+    sim_table_files_note(prices->note, tables, &d, &prices->operators);
+    fpm_operator_tables_free(tables);
+    return SIM_OK;
+}
+
 sim_status sim_native_prices_load(sim_native_prices *prices, const sim_config *config, const char *calibration,
                                   const sim_deployment *deployment, sim_error *error) {
     sim_data_config data;
@@ -40,5 +61,6 @@ sim_status sim_native_prices_load(sim_native_prices *prices, const sim_config *c
     if (status) return status;
     prices->has_overrides = sim_calibration_override(&prices->calibration, config);
     prices->calibration.system = deployment->factors;
-    return SIM_OK;
+    prices->note[0] = '\0';
+    return check_tables(prices, config, deployment, error);
 }

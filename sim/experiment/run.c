@@ -57,6 +57,7 @@ static sim_status put_together(sim_run *run, sim_error *error) {
     for (size_t i = 0; i < run->workload->n_warnings; i++) warn(run, run->workload->warnings[i]);
     if (run->options->note && *settings->deployment.note)
         run->options->note(run->options->context, settings->deployment.note);
+    if (*settings->prices.note) warn(run, settings->prices.note);
     for (size_t i = 0; run->options->note && i < run->workload->n_notes; i++)
         run->options->note(run->options->context, run->workload->notes[i]);
     status = sim_load_new(&run->load, run->config, &settings->load, run->workload, error);

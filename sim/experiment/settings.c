@@ -2,17 +2,21 @@
 #include "sim/experiment/settings.h"
 
 const sim_key_table *const sim_settings_tables[] = {
-    &sim_workload_keys, &sim_csv_keys,    &sim_load_keys,     &sim_data_keys,    &sim_model_keys, &sim_system_keys,
-    &sim_parallel_keys, &sim_engine_keys, &sim_kv_cache_keys, &sim_pricing_keys, &sim_cluster_keys,
-    &sim_router_keys,   &sim_sla_keys,    &sim_report_keys,   SIM_CALIBRATION_TABLE_LIST
+    &sim_workload_keys, &sim_csv_keys,      &sim_load_keys,   &sim_data_keys,     &sim_model_keys,
+    &sim_system_keys,   &sim_parallel_keys, &sim_engine_keys, &sim_kv_cache_keys, &sim_pricing_keys,
+    &sim_cluster_keys,  &sim_router_keys,   &sim_sla_keys,    &sim_report_keys,   SIM_CALIBRATION_TABLE_LIST
 };
 const size_t sim_settings_n_tables = sizeof sim_settings_tables / sizeof *sim_settings_tables;
 
+// KV tokens of one rank.
+static uint64_t capacity_tokens(const sim_settings *settings) {
+    return (uint64_t)settings->kv_cache.num_blocks * (uint64_t)settings->kv_cache.block_size;
+}
+
 sim_status sim_settings_estimator(const sim_config *config, const sim_settings *settings, fpm_estimator **estimator,
                                   sim_error *error) {
-    uint64_t capacity_tokens = (uint64_t)settings->kv_cache.num_blocks * (uint64_t)settings->kv_cache.block_size;
-    return sim_pricing_new(estimator, config, &settings->pricing, &settings->deployment, &settings->prices, capacity_tokens,
-                           error);
+    return sim_pricing_new(estimator, config, &settings->pricing, &settings->deployment, &settings->prices,
+                           capacity_tokens(settings), error);
 }
 
 sim_status sim_settings_cluster(const sim_settings *settings, const sim_workload *workload,
@@ -78,5 +82,7 @@ sim_status sim_settings_read(const sim_config *config, sim_settings *settings, s
 }
 
 bool sim_settings_write(const sim_config *config, const sim_settings *settings, FILE *out) {
-    return sim_deployment_write(&settings->deployment, &settings->kv_cache, out) && sim_config_write(config, out);
+    return sim_deployment_write(&settings->deployment, &settings->kv_cache, out) &&
+           sim_pricing_write(&settings->pricing, &settings->deployment, capacity_tokens(settings), out) &&
+           sim_config_write(config, out);
 }

@@ -35,7 +35,8 @@ static sim_status begin_pass(oracle *o, oracle_worker *worker, sim_error *error)
     double ms;
     fpm_error fault;
     if (fpm_estimate_ms(o->estimator, worker->metrics, o->n_ranks, &ms, &fault))
-        return sim_error_set(error, SIM_INTERNAL, NULL, 0, "%s", fault.message);
+        return sim_error_set(error, fault.code == FPM_UNSUPPORTED ? SIM_DEAD_END : SIM_INTERNAL, NULL, 0, "%s",
+                             fault.message);
     int64_t duration_ns;
     if (!sim_ns_from_ms(ms, &duration_ns)) return sim_error_set(error, SIM_INTERNAL, NULL, 0, "a pass of %g ms", ms);
     if (duration_ns < 1) duration_ns = 1;
