@@ -14,17 +14,14 @@ static const sim_key common_keys[] = {
     FPM_TERM_LIST(X)
 #undef X
 };
-static const sim_key factor_keys[] = {
-#define X(code, key_name, value, text) \
-    { .name = key_name,                \
-      .type = SIM_KEY_REAL,            \
-      .offset = AT(code),              \
-      .default_text = "1",             \
-      RANGE,                           \
+#define FACTOR(code, key_name, value, text) \
+    { .name = key_name,                     \
+      .type = SIM_KEY_REAL,                 \
+      .offset = AT(code),                   \
+      .default_text = "1",                  \
+      RANGE,                                \
       .help = "factor on calibration." key_name },
-    FPM_TERM_LIST(X)
-#undef X
-};
+static const sim_key factor_keys[] = { FPM_TERM_LIST(FACTOR) };
 
 // A backend has one thing more, which is no price.
 typedef struct backend_section {
@@ -32,23 +29,14 @@ typedef struct backend_section {
     int64_t admission_passes;
 } backend_section;
 static const sim_key backend_keys[] = {
-#define X(code, key_name, value, text) \
-    { .name = key_name,                \
-      .type = SIM_KEY_REAL,            \
-      .offset = AT(code),              \
-      .default_text = "1",             \
-      RANGE,                           \
-      .help = "factor on calibration." key_name },
-    FPM_TERM_LIST(X)
-#undef X
-        { .name = "admission_passes",
-          .type = SIM_KEY_INT,
-          .offset = offsetof(backend_section, admission_passes),
-          .default_text = "0",
-          .min = 0,
-          .max = 1e6,
-          .unit = "passes",
-          .help = "engine.admission_passes = auto" },
+    FPM_TERM_LIST(FACTOR){ .name = "admission_passes",
+                           .type = SIM_KEY_INT,
+                           .offset = offsetof(backend_section, admission_passes),
+                           .default_text = "0",
+                           .min = 0,
+                           .max = 1e6,
+                           .unit = "passes",
+                           .help = "engine.admission_passes = auto" },
 };
 _Static_assert(offsetof(backend_section, factors) == 0, "the factors come first, as in the sections without more");
 
