@@ -35,7 +35,7 @@ extern "C" {
     X(FPM_UNSUPPORTED_SCHEMA_VERSION, "UnsupportedSchemaVersion", "a ForwardPassMetrics record of another version") \
     X(FPM_INVALID_METRICS, "InvalidForwardPassMetrics", "counts and sums of a record contradict each other")        \
     X(FPM_INVALID_CONFIG, "InvalidEngineConfig", "an option or an estimator parameter is out of range")             \
-    X(FPM_UNSUPPORTED, "UnsupportedConfig", "a model, system, layout or pass the estimator has no price for")             \
+    X(FPM_UNSUPPORTED, "UnsupportedConfig", "a model, system, layout or pass the estimator has no price for")       \
     X(FPM_OUT_OF_RANGE, "OutOfRange", "a number that does not fit its field, or an estimate that is not finite")
 
 typedef enum fpm_status {

@@ -85,7 +85,7 @@ static sim_status refuse_idle_keys(const sim_config *config, const sim_pricing_c
 
 static sim_status build_table(fpm_estimator **estimator, const sim_pricing_config *settings,
                               const sim_pass_table *table, sim_error *error) {
-    char name[128];
+    char name[64]; // leaves room in a message for pass and range
     const char *slash = strrchr(settings->table, '/');
     snprintf(name, sizeof name, "perfmodel.table %s", slash ? slash + 1 : settings->table);
     const fpm_table_options options = {
