@@ -40,7 +40,8 @@ static const sim_key engine_keys[] = {
     KEY(admission_passes, .type = SIM_KEY_INT, .default_text = "auto", .min = 0, .max = 1e6, .word = "auto",
         .word_value = -1, .unit = "passes",
         .help = "decode passes that a busy engine lets go by before its scheduler sees an arrival (request polling, "
-                "tokenising and hand-over; like sglang's scheduler_recv_interval a pass with prompts ends the wait); auto: as calibrated with native prices, else 0"),
+                "tokenising and hand-over; like sglang's scheduler_recv_interval a pass with prompts ends the wait); "
+                "auto: as calibrated with native prices, else 0"),
     KEY(preemption, .type = SIM_KEY_CHOICE, .default_text = "lifo", .choices = preemption_names,
         .help = "vllm: who gives up its blocks when the pool is full: the newest or the oldest running request"),
     KEY(on_unservable, .type = SIM_KEY_CHOICE, .default_text = "reject", .choices = unservable_names,

@@ -221,7 +221,8 @@ static sim_status run_units(recorder *r, notes *all, const sim_config *config, c
     if (r->is_out_of_memory || all->is_out_of_memory)
         return sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory");
     if (!status && all->has_rejected)
-        return sim_error_set(error, SIM_DEAD_END, NULL, 0, "requests are rejected, so it is not the run that was measured");
+        return sim_error_set(error, SIM_DEAD_END, NULL, 0,
+                             "requests are rejected, so it is not the run that was measured");
     return status;
 }
 
