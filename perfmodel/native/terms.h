@@ -13,7 +13,7 @@
     X(FPM_TERM_GEMM_NVFP4, "gemm_nvfp4", 1.0, "the same, nvfp4")                                                      \
     X(FPM_TERM_GEMM_OTHER, "gemm_other", 1.0, "the same, mxfp4, int8 and int4")                                       \
     X(FPM_TERM_MOE_BF16, "moe_bf16", 1.0, "factor on routed experts")                                                 \
-    X(FPM_TERM_MOE_FP8, "moe_fp8", 0.45, "the same, fp8 per tensor")                                                  \
+    X(FPM_TERM_MOE_FP8, "moe_fp8", 1.0, "the same, fp8 per tensor")                                                   \
     X(FPM_TERM_MOE_FP8_BLOCK, "moe_fp8_block", 1.0, "the same, fp8 with block scales")                                \
     X(FPM_TERM_MOE_NVFP4, "moe_nvfp4", 1.0, "the same, nvfp4")                                                        \
     X(FPM_TERM_MOE_MXFP4, "moe_mxfp4", 1.0, "the same, mxfp4")                                                        \

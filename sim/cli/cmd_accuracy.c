@@ -142,7 +142,7 @@ static sim_status read_prior(const accuracy *a, sim_calibration *prior, sim_erro
     sim_settings settings;
     const sim_status status = sim_accuracy_row_settings(a->measured, 0, a->base, &config, &settings, error);
     if (status) return status;
-    *prior = sim_calibration_default();
+    *prior = sim_calibration_prior();
     memcpy(prior->admission_passes, settings.prices.calibration.admission_passes, sizeof prior->admission_passes);
     sim_config_free(config);
     return SIM_OK;

@@ -37,7 +37,10 @@ typedef struct sim_calibration_fit {
     uint32_t n_cells;
 } sim_calibration_fit;
 
-// `prior`: its common terms are where the fit starts and what it is shrunk towards; its admission_passes are kept. The same result at any number of
+// What is believed before any row: defaults, and what the kernels themselves cannot say.
+sim_calibration sim_calibration_prior(void);
+
+// `prior` is where the fit starts and what it is shrunk towards; its admission_passes are kept. The same result at any number of
 // threads. SIM_BAD_DATA: fewer than two cells.
 sim_status sim_calibration_fit_points(sim_calibration_fit *fit, const sim_measured_points *points,
                                       const sim_calibration *prior, const sim_calibration_fit_options *options,
