@@ -136,16 +136,26 @@ static void print_fit(const sim_calibration_fit *fit, size_t n_rows) {
     print_error("each cell by a fit to the others", &fit->left_out);
 }
 
-// The admission_passes that the calibration in force gives the backends: they shape the passes and are not fitted.
+// A fit goes on from the calibration in force, so that what a few rows say nothing about stays as it was; from perfmodel.calibration = none, from what is
+// believed before any row. admission_passes shape the passes and are not fitted.
 static sim_status read_prior(const accuracy *a, sim_calibration *prior, sim_error *error) {
     sim_config *config;
     sim_settings settings;
     const sim_status status = sim_accuracy_row_settings(a->measured, 0, a->base, &config, &settings, error);
     if (status) return status;
-    *prior = sim_calibration_prior();
+    *prior = settings.prices.calibration_path[0] ? settings.prices.calibration : sim_calibration_prior();
     memcpy(prior->admission_passes, settings.prices.calibration.admission_passes, sizeof prior->admission_passes);
     sim_config_free(config);
     return SIM_OK;
+}
+
+// What was asked, for the head of the file; cut when it is very long.
+static void describe_source(const accuracy *a, char *text, size_t size) {
+    size_t at = (size_t)snprintf(text, size, "%s", a->measured->path);
+    for (size_t i = 0; i < a->cli->n_filters && at < size; i++)
+        at += (size_t)snprintf(text + at, size - at, " --filter %s", a->cli->filters[i]);
+    for (size_t i = 0; i < a->cli->n_sets && at < size; i++)
+        at += (size_t)snprintf(text + at, size - at, " --set %s", a->cli->sets[i]);
 }
 
 static sim_status fit_and_write(accuracy *a, const sim_row_pool_options *pool, sim_output_file *file,
@@ -161,7 +171,9 @@ static sim_status fit_and_write(accuracy *a, const sim_row_pool_options *pool, s
     if (!status) status = sim_calibration_fit_points(&fit, &points, &prior, &options, &quiet, error);
     sim_measured_points_clear(&points);
     if (status) return status;
-    if (!sim_calibration_fit_write(&fit, a->measured->path, sim_output_file_stream(file)))
+    char source[1024];
+    describe_source(a, source, sizeof source);
+    if (!sim_calibration_fit_write(&fit, source, sim_output_file_stream(file)))
         return sim_error_set(error, SIM_IO, sim_output_file_path(file), 0, "the file cannot be written");
     status = sim_output_dir_commit(a->dir, error);
     if (!status) print_fit(&fit, a->measured->n_rows);
@@ -219,6 +231,12 @@ const sim_command sim_cmd_accuracy = {
         "|ln(predicted / measured)|. A row that cannot run is counted by reason and ends nothing; status 4 when none "
         "could.\n"
         "Filters on one column are alternatives, filters on different columns must all hold.\n"
+        "--calibrate OUT.ini fits the terms of the native model to the rows (cells, i.e. model, GPU, engine and number "
+        "format,\n"
+        "are left out in turn to tell what the fit is worth elsewhere). It goes on from the calibration in force, "
+        "or with\n"
+        "--set perfmodel.calibration=none from what is believed before any row. Use it by include = OUT.ini: it is "
+        "whole.\n"
         "With -o DIR: accuracy.csv (one line per row) and summary.json.\n",
     .options = SIM_OPT_SET | SIM_OPT_OUTPUT | SIM_OPT_FORMAT | SIM_OPT_QUIET | SIM_OPT_PROGRESS | SIM_OPT_SEED |
                SIM_OPT_JOBS | SIM_OPT_ACCURACY,

@@ -77,11 +77,30 @@ static sim_status estimate_ranks(const sim_estimate_subject *subject, const fpm_
                          source.message);
 }
 
+// No sequence is longer than the model's context, nor is the mean of several.
+static sim_status check_context(const sim_estimate_subject *subject, const fpm_metrics *batch, sim_error *error) {
+    const int64_t limit = subject->is_native ? subject->deployment.architecture.max_context_tokens : 0;
+    if (limit == 0) return SIM_OK;
+    const fpm_scheduled_requests *s = &batch->scheduled;
+    const uint64_t prompt = (uint64_t)s->sum_prefill_kv_tokens + s->sum_prefill_tokens;
+    if (prompt > (uint64_t)limit)
+        return sim_error_set(error, SIM_USAGE, "--prefill-tokens", 0,
+                             "%llu with what went before are beyond the context of %s (at most %lld)",
+                             (unsigned long long)prompt, subject->deployment.architecture.name, (long long)limit);
+    if (s->sum_decode_kv_tokens > (uint64_t)limit * s->num_decode_requests)
+        return sim_error_set(error, SIM_USAGE, "--decode-kv-tokens", 0,
+                             "%u requests of %s hold at most %llu (its context is %lld)", s->num_decode_requests,
+                             subject->deployment.architecture.name, (unsigned long long)limit * s->num_decode_requests,
+                             (long long)limit);
+    return SIM_OK;
+}
+
 static sim_status estimate_batch(const sim_cli *cli, const sim_estimate_subject *subject, sim_error *error) {
     fpm_metrics batch = default_batch(subject);
     double ms = 0;
     bool has_estimate;
     sim_status status = has_batch(cli) ? batch_from(cli, &batch, error) : SIM_OK;
+    if (!status) status = check_context(subject, &batch, error);
     if (!status) status = estimate_ranks(subject, &batch, &ms, &has_estimate, error);
     if (status) return status;
     if (cli->wants_explanation) return sim_estimate_explain(cli, subject, &batch, !has_batch(cli), ms, error);

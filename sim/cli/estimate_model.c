@@ -101,6 +101,15 @@ static sim_status take_tables(sim_estimate_subject *subject, const sim_pricing_c
     return status;
 }
 
+// A price of what cannot run helps nobody: the model must fit, and no sequence may be longer than it allows.
+static sim_status check_room(sim_estimate_subject *subject, const sim_config *config, sim_engine_config *engine,
+                             sim_error *error) {
+    sim_kv_cache_config kv_cache;
+    sim_config_fill(config, &sim_kv_cache_keys, &kv_cache);
+    const sim_status status = sim_engine_check(config, engine, &kv_cache, error);
+    return status ? status : sim_deployment_size(&subject->deployment, config, engine, &kv_cache, error);
+}
+
 static sim_status estimator_from(sim_estimate_subject *subject, const sim_cli *cli, const sim_config *config,
                                  fpm_estimator **estimator, sim_error *error) {
     sim_pricing_config settings;
@@ -115,6 +124,8 @@ static sim_status estimator_from(sim_estimate_subject *subject, const sim_cli *c
     if (status != SIM_OK) return status;
     subject->is_native = sim_pricing_is_native(&settings, &subject->deployment);
     subject->pricing = (fpm_pricing)settings.pricing;
+    if (subject->is_native) status = check_room(subject, config, &engine, error);
+    if (status != SIM_OK) return status;
     if (subject->is_native)
         status = sim_native_prices_load(&subject->prices, config, settings.calibration, &subject->deployment, error);
     if (status == SIM_OK && subject->is_native) status = take_tables(subject, &settings, error);
@@ -126,9 +137,9 @@ static sim_status estimator_from(sim_estimate_subject *subject, const sim_cli *c
 static sim_status new_estimator(sim_estimate_subject *subject, const sim_cli *cli, fpm_estimator **estimator,
                                 sim_error *error) {
     // What a price may depend on; a log needs no other section.
-    static const sim_key_table *const tables[] = { &sim_pricing_keys,         &sim_model_keys,  &sim_system_keys,
-                                                   &sim_parallel_keys,        &sim_engine_keys, &sim_data_keys,
-                                                   SIM_CALIBRATION_TABLE_LIST };
+    static const sim_key_table *const tables[] = { &sim_kv_cache_keys, &sim_pricing_keys,         &sim_model_keys,
+                                                   &sim_system_keys,   &sim_parallel_keys,        &sim_engine_keys,
+                                                   &sim_data_keys,     SIM_CALIBRATION_TABLE_LIST };
     sim_config *config;
     sim_status status = sim_config_new(&config, tables, sizeof tables / sizeof *tables, error);
     if (status != SIM_OK) return status;

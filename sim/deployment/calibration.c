@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 // Anything that leaves a price finite; a factor of 0 switches a term off.
 #define RANGE .min = 0, .max = 1e9
@@ -28,15 +29,24 @@ typedef struct backend_section {
     fpm_calibration factors;
     int64_t admission_passes;
 } backend_section;
-static const sim_key backend_keys[] = {
-    FPM_TERM_LIST(FACTOR){ .name = "admission_passes",
-                           .type = SIM_KEY_INT,
-                           .offset = offsetof(backend_section, admission_passes),
-                           .default_text = "0",
-                           .min = 0,
-                           .max = 1e6,
-                           .unit = "passes",
-                           .help = "engine.admission_passes = auto" },
+#define BACKEND_KEYS(passes)                                       \
+    {                                                              \
+        FPM_TERM_LIST(FACTOR){                                     \
+            .name = "admission_passes",                            \
+            .type = SIM_KEY_INT,                                   \
+            .offset = offsetof(backend_section, admission_passes), \
+            .default_text = passes,                                \
+            .min = 0,                                              \
+            .max = 1e6,                                            \
+            .unit = "passes",                                      \
+            .help = "engine.admission_passes = auto",              \
+        },                                                         \
+    }
+// Passes that give the smallest errors of TTFT over all measured runs (configs/calibrations/default.ini), tried one by one.
+static const sim_key backend_keys[FPM_BACKENDS][FPM_TERMS + 1] = {
+    [FPM_VLLM] = BACKEND_KEYS("4"),
+    [FPM_SGLANG] = BACKEND_KEYS("16"),
+    [FPM_TRTLLM] = BACKEND_KEYS("10"),
 };
 _Static_assert(offsetof(backend_section, factors) == 0, "the factors come first, as in the sections without more");
 
@@ -51,7 +61,7 @@ const sim_key_table sim_calibration_generation_keys[FPM_GENERATIONS] = {
 };
 const sim_key_table sim_calibration_backend_keys[FPM_BACKENDS] = {
 #define X(code, name) \
-    { "calibration." name, "factors on [calibration] under this backend", backend_keys, FPM_TERMS + 1 },
+    { "calibration." name, "factors on [calibration] under this backend", backend_keys[code], FPM_TERMS + 1 },
     FPM_BACKEND_LIST(X)
 #undef X
 };
@@ -66,6 +76,8 @@ sim_calibration sim_calibration_default(void) {
         for (int g = 0; g < FPM_GENERATIONS; g++) calibration.generations[g].terms[t] = 1.0;
         for (int b = 0; b < FPM_BACKENDS; b++) calibration.backends[b].terms[t] = 1.0;
     }
+    for (int b = 0; b < FPM_BACKENDS; b++)
+        calibration.admission_passes[b] = strtoll(backend_keys[b][FPM_TERMS].default_text, NULL, 10);
     return calibration;
 }
 
@@ -124,7 +136,7 @@ static bool write_section(const double *values, int64_t admission_passes, const 
     bool is_well = fprintf(out, "\n[%s]\n", table->section) >= 0;
     for (int t = 0; t < FPM_TERMS; t++)
         is_well = fprintf(out, "%s = %.4g\n", table->keys[t].name, values[t]) >= 0 && is_well;
-    if (!admission_passes) return is_well;
+    if (admission_passes < 0) return is_well;
     return fprintf(out, "admission_passes = %" PRId64 "\n", admission_passes) >= 0 && is_well;
 }
 
@@ -132,8 +144,8 @@ bool sim_calibration_write(const sim_calibration *calibration, FILE *out) {
     sim_calibration values = *calibration, usual = sim_calibration_default();
     bool is_well = true;
     for (int i = 0; i < SIM_CALIBRATION_TABLES; i++) {
-        const int64_t passes = backend_of(i) >= 0 ? values.admission_passes[backend_of(i)] : 0;
-        if (i > 0 && passes == 0 && is_usual(terms_of(&values, i), terms_of(&usual, i))) continue;
+        const int64_t passes = backend_of(i) >= 0 ? values.admission_passes[backend_of(i)] : -1;
+        if (i > 0 && passes < 0 && is_usual(terms_of(&values, i), terms_of(&usual, i))) continue;
         is_well = write_section(terms_of(&values, i), passes, sim_calibration_tables[i], out) && is_well;
     }
     return is_well;

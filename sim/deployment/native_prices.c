@@ -6,12 +6,23 @@
 #include "sim/deployment/operator_curves.h"
 #include "sim/deployment/pricing.h"
 
+// A system file that names curves means them; only its own name may be one of which nothing is measured.
+static sim_status check_curves(const char *dir, const sim_deployment *deployment, const char *key, const char *name,
+                               sim_error *error) {
+    char path[SIM_DATA_PATH_BYTES];
+    if (strcmp(name, deployment->system.name) == 0 || sim_data_find(dir, "operators", name, path)) return SIM_OK;
+    return sim_error_set(error, SIM_USAGE, deployment->system_path, 0,
+                         "system.%s: there are no curves %s (configs/operators has those that are shipped)", key, name);
+}
+
 static sim_status load_curves(sim_native_prices *prices, const char *dir, const sim_deployment *deployment,
                               sim_error *error) {
     prices->has_curves = false;
-    const sim_status status =
-        sim_system_curves_load(&prices->operators, &prices->has_curves, dir, &deployment->system, deployment->operators,
-                               deployment->collectives, deployment->backend, error);
+    sim_status status = check_curves(dir, deployment, "operators", deployment->operators, error);
+    if (!status) status = check_curves(dir, deployment, "collectives", deployment->collectives, error);
+    if (status) return status;
+    status = sim_system_curves_load(&prices->operators, &prices->has_curves, dir, &deployment->system,
+                                    deployment->operators, deployment->collectives, deployment->backend, error);
     const char *name = prices->has_curves ? deployment->operators : "typical";
     if (!sim_data_find(dir, "operators", name, prices->curves_path)) prices->curves_path[0] = '\0';
     return status;

@@ -87,6 +87,25 @@ static const sim_key_table gpu_table = { "gpu", "one GPU", gpu_keys, COUNT(gpu_k
 static const sim_key_table node_table = { "node", "the node around it", node_keys, COUNT(node_keys) };
 static const sim_key_table *const tables[] = { &system_table, &gpu_table, &node_table, &sim_calibration_system_keys };
 
+// Figures without which there is no system, by the names that the file gives them.
+static sim_status check_figures(const sim_config *config, const gpu_settings *gpu, const node_settings *node,
+                                sim_error *error) {
+    const struct {
+        const char *section, *key;
+        double value;
+    } figures[] = {
+        { "gpu", "memory_bytes", (double)gpu->memory_bytes }, { "gpu", "memory_gbps", gpu->memory_gbps },
+        { "gpu", "bf16_tflops", gpu->bf16_tflops },           { "node", "intra_node_gbps", node->intra_node_gbps },
+        { "node", "inter_node_gbps", node->inter_node_gbps },
+    };
+    for (size_t i = 0; i < COUNT(figures); i++)
+        if (!(figures[i].value > 1e-6))
+            return sim_config_contradiction(config, error, figures[i].section, figures[i].key,
+                                            "%s.%s = %g is no figure of a GPU (it must be given, and above 0)",
+                                            figures[i].section, figures[i].key, figures[i].value);
+    return SIM_OK;
+}
+
 static sim_status take(sim_system_file *file, const sim_config *config, const char *path, sim_error *error) {
     system_settings about;
     gpu_settings gpu;
@@ -94,6 +113,8 @@ static sim_status take(sim_system_file *file, const sim_config *config, const ch
     sim_config_fill(config, &system_table, &about);
     sim_config_fill(config, &gpu_table, &gpu);
     sim_config_fill(config, &node_table, &node);
+    const sim_status status = check_figures(config, &gpu, &node, error);
+    if (status) return status;
     *file = (sim_system_file){ .system = {
                                    .generation = (fpm_generation)gpu.generation,
                                    .memory_bytes = (double)gpu.memory_bytes,
