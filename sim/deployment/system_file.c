@@ -89,7 +89,7 @@ static const sim_key_table *const tables[] = { &system_table, &gpu_table, &node_
 
 // Figures without which there is no system, by the names that the file gives them.
 static sim_status check_figures(const sim_config *config, const gpu_settings *gpu, const node_settings *node,
-                                sim_error *error) {
+                                const char *path, sim_error *error) {
     const struct {
         const char *section, *key;
         double value;
@@ -98,11 +98,15 @@ static sim_status check_figures(const sim_config *config, const gpu_settings *gp
         { "gpu", "bf16_tflops", gpu->bf16_tflops },           { "node", "intra_node_gbps", node->intra_node_gbps },
         { "node", "inter_node_gbps", node->inter_node_gbps },
     };
-    for (size_t i = 0; i < COUNT(figures); i++)
-        if (!(figures[i].value > 1e-6))
-            return sim_config_contradiction(config, error, figures[i].section, figures[i].key,
-                                            "%s.%s = %g is no figure of a GPU (it must be given, and above 0)",
-                                            figures[i].section, figures[i].key, figures[i].value);
+    for (size_t i = 0; i < COUNT(figures); i++) {
+        if (figures[i].value > 1e-6) continue;
+        const char *section = figures[i].section, *key = figures[i].key;
+        if (!sim_config_is_given(config, section, key))
+            return sim_error_set(error, SIM_USAGE, path, 0, "%s.%s is missing (it must be given, and above 0)", section,
+                                 key);
+        return sim_config_contradiction(config, error, section, key, "%s.%s = %g is no figure of a GPU (above 0)",
+                                        section, key, figures[i].value);
+    }
     return SIM_OK;
 }
 
@@ -113,7 +117,7 @@ static sim_status take(sim_system_file *file, const sim_config *config, const ch
     sim_config_fill(config, &system_table, &about);
     sim_config_fill(config, &gpu_table, &gpu);
     sim_config_fill(config, &node_table, &node);
-    const sim_status status = check_figures(config, &gpu, &node, error);
+    const sim_status status = check_figures(config, &gpu, &node, path, error);
     if (status) return status;
     *file = (sim_system_file){ .system = {
                                    .generation = (fpm_generation)gpu.generation,

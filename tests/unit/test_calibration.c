@@ -51,7 +51,7 @@ Test(calibration, a_term_is_common_times_generation_times_backend_times_system) 
     cr_expect_eq(sim_calibration_terms(&c, FPM_HOPPER, FPM_VLLM).terms[FPM_TERM_PASS], 2000);
     cr_expect_eq(sim_calibration_terms(&c, FPM_AMPERE, FPM_SGLANG).terms[FPM_TERM_PASS], 12000);
     cr_expect_eq(c.admission_passes[FPM_SGLANG], 7);
-    cr_expect_eq(c.admission_passes[FPM_VLLM], 0);
+    cr_expect_eq(c.admission_passes[FPM_VLLM], 4);
 }
 
 Test(calibration, what_a_file_leaves_out_stays) {
