@@ -112,7 +112,8 @@ static sim_status new_fallback(fpm_estimator **estimator, const sim_config *conf
     if (settings->fallback < 0 || settings->fallback == SIM_ESTIMATOR_REGRESSION)
         return sim_config_contradiction(
             config, error, "perfmodel", settings->fallback < 0 ? "estimator" : "fallback",
-            "estimator = regression knows nothing by itself and needs perfmodel.fallback, what prices the passes it has "
+            "estimator = regression knows nothing by itself and needs perfmodel.fallback, what prices the passes it "
+            "has "
             "not learned yet (native, polynomial or fixed; forepass estimate --state asks a saved model)");
     sim_pricing_config of_fallback = *settings;
     of_fallback.estimator = settings->fallback;
