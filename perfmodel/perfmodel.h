@@ -340,6 +340,16 @@ typedef struct fpm_factors {
 } fpm_factors;
 bool fpm_model_factors(const fpm_model *model, fpm_kind kind, fpm_factors *factors);
 
+// One populated cell of the grid of a kind: which loads fall in it, how many samples it holds, and the median that corrects them.
+typedef struct fpm_cell {
+    double low[2], high[2]; // per axis; prefill has one axis, the other bounds are 0. `high` belongs to the next cell but at the end of the axis
+    uint64_t n_samples;
+    double factor; // 0 in a regression, whose cells only decide what is forgotten
+} fpm_cell;
+// The populated cells of a kind, in the order of their oldest samples, at most `capacity` of them; returns how many there are. None of FPM_EMPTY.
+// The factors are in force once the kind has min_observations. O(samples).
+size_t fpm_model_cells(const fpm_model *model, fpm_kind kind, fpm_cell *cells, size_t capacity);
+
 uint64_t fpm_model_retained(const fpm_model *model, fpm_kind kind); // samples of a kind; FPM_EMPTY: of all
 const fpm_model_options *fpm_model_get_options(const fpm_model *model);
 

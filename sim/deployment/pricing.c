@@ -19,6 +19,8 @@ static const sim_key keys[] = {
     KEY(estimator, .type = SIM_KEY_CHOICE, .default_text = "native", .choices = estimator_names,
         .help = "what prices a forward pass; auto: table if perfmodel.table is given, else native with model and "
                 "system, else polynomial"),
+    KEY(fallback, .type = SIM_KEY_CHOICE, .default_text = "", .choices = estimator_names, .word = "", .word_value = -1,
+        .help = "regression: what prices the passes of a kind of which it has not seen enough yet"),
     KEY(pricing, .type = SIM_KEY_CHOICE, .default_text = "fused", .choices = pricing_names,
         .help = "a pass with prefill and decode work: one pass, or one after the other"),
     KEY(prefill_ms, TIME_OF_A_PASS, .help = "fixed: a pass with prefill work only"),
@@ -67,6 +69,7 @@ static sim_status refuse_idle_keys(const sim_config *config, const sim_pricing_c
         bool is_given;
         sim_estimator_kind of;
     } keys_of[] = {
+        { "fallback", settings->fallback >= 0, SIM_ESTIMATOR_REGRESSION },
         { "prefill_ms", settings->prefill_ms >= 0, SIM_ESTIMATOR_FIXED },
         { "decode_ms", settings->decode_ms >= 0, SIM_ESTIMATOR_FIXED },
         { "mixed_ms", settings->mixed_ms >= 0, SIM_ESTIMATOR_FIXED },
@@ -168,7 +171,9 @@ sim_estimator_kind sim_pricing_resolve(const sim_pricing_config *settings, const
 }
 
 bool sim_pricing_is_native(const sim_pricing_config *settings, const sim_deployment *deployment) {
-    return sim_pricing_resolve(settings, deployment, 0) == SIM_ESTIMATOR_NATIVE && deployment->has_model &&
+    sim_pricing_config own = *settings;
+    if (own.estimator == SIM_ESTIMATOR_REGRESSION) own.estimator = own.fallback;
+    return sim_pricing_resolve(&own, deployment, 0) == SIM_ESTIMATOR_NATIVE && deployment->has_model &&
            deployment->has_system;
 }
 
@@ -179,10 +184,28 @@ bool sim_pricing_write(const sim_pricing_config *settings, const sim_deployment 
     return fprintf(out, "; estimator auto: %s\n\n", estimator_names[kind]) >= 0;
 }
 
+// What prices the passes that a regression does not know yet.
+static sim_status new_fallback(fpm_estimator **estimator, const sim_config *config, const sim_pricing_config *settings,
+                               const sim_deployment *deployment, const sim_native_prices *prices,
+                               uint64_t capacity_tokens, sim_error *error) {
+    if (settings->fallback < 0 || settings->fallback == SIM_ESTIMATOR_REGRESSION)
+        return sim_config_contradiction(
+            config, error, "perfmodel", settings->fallback < 0 ? "estimator" : "fallback",
+            "estimator = regression knows nothing by itself and needs perfmodel.fallback, what prices the passes it "
+            "has "
+            "not learned yet (native, polynomial or fixed; forepass estimate --state asks a saved model)");
+    sim_pricing_config of_fallback = *settings;
+    of_fallback.estimator = settings->fallback;
+    of_fallback.fallback = -1;
+    return sim_pricing_new(estimator, config, &of_fallback, deployment, prices, capacity_tokens, error);
+}
+
 sim_status sim_pricing_new(fpm_estimator **estimator, const sim_config *config, const sim_pricing_config *settings,
                            const sim_deployment *deployment, const sim_native_prices *prices, uint64_t capacity_tokens,
                            sim_error *error) {
     *estimator = NULL;
+    if (settings->estimator == SIM_ESTIMATOR_REGRESSION)
+        return new_fallback(estimator, config, settings, deployment, prices, capacity_tokens, error);
     const sim_estimator_kind kind = sim_pricing_resolve(settings, deployment, capacity_tokens);
     const sim_status status = refuse_idle_keys(config, settings, kind, error);
     if (status) return status;
@@ -203,8 +226,5 @@ sim_status sim_pricing_new(fpm_estimator **estimator, const sim_config *config, 
     case SIM_ESTIMATOR_REGRESSION:
         break;
     }
-    return sim_config_contradiction(
-        config, error, "perfmodel", "estimator",
-        "estimator = regression knows nothing by itself, and this build cannot let it learn in "
-        "a run (choose native, polynomial or fixed; forepass estimate --state asks a saved one)");
+    return sim_error_set(error, SIM_INTERNAL, NULL, 0, "[perfmodel]: no such estimator");
 }

@@ -19,13 +19,14 @@ typedef enum sim_estimator_kind {
 } sim_estimator_kind;
 
 typedef struct sim_pricing_config {
-    int estimator;               // sim_estimator_kind
-    int pricing;                 // fpm_pricing
-    double prefill_ms;           // < 0: not given
-    double decode_ms;            // < 0: not given
-    double mixed_ms;             // < 0: not given
-    const char *calibration;     // native: of configs/calibrations; "none" = uncalibrated
-    const char *table;           // table: a file of measured passes; "" = not given
+    int estimator;           // sim_estimator_kind
+    int fallback;            // sim_estimator_kind: of a regression, for the passes it does not know yet; < 0: not given
+    int pricing;             // fpm_pricing
+    double prefill_ms;       // < 0: not given
+    double decode_ms;        // < 0: not given
+    double mixed_ms;         // < 0: not given
+    const char *calibration; // native: of configs/calibrations; "none" = uncalibrated
+    const char *table;       // table: a file of measured passes; "" = not given
     const char *operator_tables; // native: a directory of measured kernels; "" = none
 } sim_pricing_config;
 
@@ -38,10 +39,10 @@ sim_estimator_kind sim_pricing_resolve(const sim_pricing_config *settings, const
 // Does it take native prices (sim_native_prices_load)?
 bool sim_pricing_is_native(const sim_pricing_config *settings, const sim_deployment *deployment);
 
-// The estimator that `settings` describe; `deployment` is what native prices, by `prices` (both NULL: nothing), `capacity_tokens` are the KV tokens of one rank
+// The estimator that `settings` describe, of a regression its fallback; `deployment` is what native prices, by `prices` (both NULL: nothing), `capacity_tokens` are the KV tokens of one rank
 // (polynomial only). Reads perfmodel.table and the files of perfmodel.operator_tables. Contradictions are placed where `config` was given the key. SIM_USAGE: `native` without model or system, `fixed`
-// without prefill_ms or decode_ms, a key that has no effect, `polynomial` with a capacity of 0, `table` without a file, `auto` that finds nothing, an estimator
-// that this build does not have. SIM_IO, SIM_BAD_DATA: of the tables.
+// without prefill_ms or decode_ms, a key that has no effect, `regression` without a fallback, `polynomial` with a capacity of 0, `table` without a file, `auto` that
+// finds nothing. SIM_IO, SIM_BAD_DATA: of the tables.
 sim_status sim_pricing_new(fpm_estimator **estimator, const sim_config *config, const sim_pricing_config *settings,
                            const sim_deployment *deployment, const sim_native_prices *prices, uint64_t capacity_tokens,
                            sim_error *error);
