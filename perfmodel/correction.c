@@ -13,42 +13,31 @@ void fpm_correction_init(fpm_correction *correction, fpm_kind kind, const fpm_mo
     correction->min_observations = min < UINT32_MAX ? (uint32_t)min : UINT32_MAX;
 }
 
-static bool is_usable(double ratio) { return ratio > 0.0 && ratio <= DBL_MAX; }
-
-// Mean of the middle two of values[first..end). With an odd number both are the same value, whose mean with itself is
-// exact; no branch on what is a coin toss.
-static inline double middle(const double *values, uint32_t first, uint32_t end) {
-    return (values[(first + end - 1) / 2] + values[(first + end) / 2]) / 2.0;
+// How many of the sorted values are at most `limit`.
+static uint32_t count_up_to(const fpm_sorted_list *sorted, double limit) {
+    uint32_t low = 0, high = sorted->n;
+    while (low < high) {
+        const uint32_t at = low + (high - low) / 2;
+        if (sorted->values[at] <= limit)
+            low = at + 1;
+        else
+            high = at;
+    }
+    return low;
 }
 
-// Median of the finite positive ratios; 1 where there are none. *has_one says which.
-static double median(const fpm_sorted_list *sorted, bool *has_one) {
+double fpm_correction_median(const fpm_sorted_list *sorted, bool *has_one) {
     const double *values = sorted->values;
-    uint32_t first = 0, end = sorted->n;
-    while (first < end && !is_usable(values[first])) first++;
-    while (end > first && !is_usable(values[end - 1])) end--;
+    const uint32_t first = count_up_to(sorted, 0.0), end = count_up_to(sorted, DBL_MAX);
     *has_one = end > first;
     if (!*has_one) return 1.0;
-    const double mean = middle(values, first, end);
+    const double mean = fpm_sorted_middle(values, first, end);
     return mean <= DBL_MAX ? mean : values[(first + end - 1) / 2] / 2.0 + values[(first + end) / 2] / 2.0;
 }
 
-static inline void update_median(const fpm_correction *correction, uint32_t index) {
-    fpm_bucket *bucket = &correction->samples.buckets[index];
-    bool has_one;
-    if (correction->has_plain_ratios && bucket->sorted.n > 0)
-        bucket->median = middle(bucket->sorted.values, 0, bucket->sorted.n);
-    else
-        bucket->median = median(&bucket->sorted, &has_one);
-}
-
 bool fpm_correction_learn(fpm_correction *correction, fpm_load load, double ratio) {
-    fpm_samples *samples = &correction->samples;
     fpm_samples_change change;
-    if (!fpm_samples_insert(samples, load, ratio, &change)) return false;
-    if (change.is_stored) update_median(correction, change.grown);
-    if (change.shrunk != FPM_NONE) update_median(correction, change.shrunk);
-    return true;
+    return fpm_samples_insert(&correction->samples, load, ratio, &change);
 }
 
 uint64_t fpm_correction_ready_buckets(const fpm_correction *correction) {
@@ -66,7 +55,7 @@ void fpm_correction_collect(const fpm_correction *correction, fpm_factors *facto
         const fpm_bucket *bucket = &samples->buckets[fpm_samples_find(samples, key)];
         bool has_one = false;
         if (bucket->oldest != slot) continue;
-        const double factor = median(&bucket->sorted, &has_one);
+        const double factor = fpm_correction_median(&bucket->sorted, &has_one);
         if (!has_one) continue;
         if (factors->n_buckets == 0 || factor < factors->min) factors->min = factor;
         if (factors->n_buckets == 0 || factor > factors->max) factors->max = factor;

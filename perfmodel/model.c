@@ -36,13 +36,18 @@ static inline iteration_load find_load(const fpm_metrics *ranks, size_t n_ranks)
     return found;
 }
 
+// One rank is the common case: the compiler drops the loop then.
+static inline iteration_load find_load_quickly(const fpm_metrics *ranks, size_t n_ranks) {
+    return n_ranks == 1 ? find_load(ranks, 1) : find_load(ranks, n_ranks);
+}
+
 static fpm_status refuse_result(double ms, fpm_error *error) {
     return fpm_error_set(error, FPM_OUT_OF_RANGE, "the model gave %g ms for a pass", ms);
 }
 
 fpm_status fpm_model_estimate_ms(const fpm_model *model, const fpm_metrics *ranks, size_t n_ranks, double *ms,
                                  bool *has_estimate, fpm_error *error) {
-    const iteration_load at = find_load(ranks, n_ranks);
+    const iteration_load at = find_load_quickly(ranks, n_ranks);
     *has_estimate = false;
     if (at.is_unsound) return fpm_metrics_validate(ranks, n_ranks, error);
     double result = 0.0;
@@ -93,7 +98,7 @@ static inline fpm_status learn_ratio(fpm_model *model, const fpm_iteration *iter
 }
 
 static inline fpm_status learn(fpm_model *model, const fpm_iteration *iteration, fpm_error *error) {
-    const iteration_load at = find_load(iteration->ranks, iteration->n_ranks);
+    const iteration_load at = find_load_quickly(iteration->ranks, iteration->n_ranks);
     if (at.is_unsound) return fpm_metrics_validate(iteration->ranks, iteration->n_ranks, error);
     if (at.kind == FPM_EMPTY) return FPM_OK;
     const double observed = observed_ms(iteration->ranks, iteration->n_ranks);

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#define SCRATCH_PER_SAMPLE 3 // x0, x1, ms
 #define HINGE_OBSERVATIONS 6 // a hinge has four parameters; with fewer samples than this a line is all one can tell
 
 void fpm_regression_init(fpm_regression *regression, fpm_kind kind, const fpm_model_options *options) {
@@ -16,7 +17,7 @@ void fpm_regression_init(fpm_regression *regression, fpm_kind kind, const fpm_mo
 
 void fpm_regression_free(fpm_regression *regression) {
     fpm_samples_free(&regression->samples);
-    fpm_sorted_list_free(&regression->loads);
+    fpm_load_order_free(&regression->order);
     free(regression->scratch);
     regression->scratch = NULL;
 }
@@ -25,7 +26,7 @@ static bool reserve_scratch(fpm_regression *regression, uint32_t n_samples) {
     if (n_samples <= regression->scratch_samples) return true;
     uint64_t wanted = regression->scratch_samples ? 2 * (uint64_t)regression->scratch_samples : 64;
     if (wanted < n_samples) wanted = n_samples;
-    double *scratch = realloc(regression->scratch, wanted * FPM_FIT_SCRATCH * sizeof *scratch);
+    double *scratch = realloc(regression->scratch, wanted * SCRATCH_PER_SAMPLE * sizeof *scratch);
     if (!scratch) return false;
     regression->scratch = scratch;
     regression->scratch_samples = wanted < UINT32_MAX ? (uint32_t)wanted : UINT32_MAX;
@@ -36,9 +37,9 @@ bool fpm_regression_copy(fpm_regression *copy, const fpm_regression *regression)
     *copy = *regression;
     copy->scratch = NULL;
     copy->scratch_samples = 0;
-    copy->loads = (fpm_sorted_list){ 0 };
+    copy->order = (fpm_load_order){ 0 };
     if (!fpm_samples_copy(&copy->samples, &regression->samples)) return false;
-    if (fpm_sorted_list_copy(&copy->loads, &regression->loads) && reserve_scratch(copy, regression->scratch_samples))
+    if (fpm_load_order_copy(&copy->order, &regression->order) && reserve_scratch(copy, regression->scratch_samples))
         return true;
     fpm_regression_free(copy);
     return false;
@@ -48,12 +49,13 @@ bool fpm_regression_learn(fpm_regression *regression, fpm_load load, double obse
     fpm_samples *samples = &regression->samples;
     const bool has_knots = samples->grid.n_axes == 1;
     if (!reserve_scratch(regression, samples->n + 1)) return false;
-    if (has_knots && !fpm_sorted_list_reserve(&regression->loads)) return false;
+    if (has_knots && !fpm_load_order_reserve(&regression->order)) return false;
     fpm_samples_change change;
     if (!fpm_samples_insert(samples, load, observed_ms, &change)) return false;
     if (has_knots) {
-        if (change.shrunk != FPM_NONE) fpm_sorted_list_remove(&regression->loads, (double)change.evicted_load.x[0]);
-        fpm_sorted_list_insert(&regression->loads, (double)load.x[0]);
+        if (change.shrunk != FPM_NONE)
+            fpm_load_order_remove(&regression->order, (double)change.evicted_load.x[0], change.evicted_value);
+        fpm_load_order_insert(&regression->order, (double)load.x[0], observed_ms);
     }
     regression->is_stale = true;
     return true;
@@ -70,9 +72,7 @@ static fpm_observations gather(fpm_regression *regression) {
         x2[n] = (double)samples->slots[slot].load.x[1];
         ms[n] = samples->slots[slot].value;
     }
-    return (fpm_observations){
-        .n = n, .n_axes = samples->grid.n_axes, .x = { x, x2 }, .ms = ms, .scratch = ms + stride, .stride = stride
-    };
+    return (fpm_observations){ .n = n, .n_axes = samples->grid.n_axes, .x = { x, x2 }, .ms = ms };
 }
 
 void fpm_regression_refit(fpm_regression *regression) {
@@ -81,8 +81,8 @@ void fpm_regression_refit(fpm_regression *regression) {
     regression->fit = (fpm_fit){ 0 };
     const uint64_t n = regression->samples.n;
     if (n < regression->min_observations) return;
+    const bool has_knots = regression->samples.grid.n_axes == 1 && n >= HINGE_OBSERVATIONS;
+    if (has_knots && fpm_fit_hinge(&regression->order, &regression->spread, &regression->fit)) return;
     const fpm_observations seen = gather(regression);
-    if (seen.n_axes == 1 && n >= HINGE_OBSERVATIONS && fpm_fit_hinge(&seen, &regression->loads, &regression->fit))
-        return;
     fpm_fit_linear(&seen, &regression->fit);
 }

@@ -8,6 +8,7 @@
 #ifndef PERFMODEL_REGRESSION_H
 #define PERFMODEL_REGRESSION_H
 
+#include "perfmodel/load_order.h"
 #include "perfmodel/samples.h"
 
 // ms = intercept + slope . x + bend * max(0, x0 - knot), all zero where a form has no such term.
@@ -18,11 +19,18 @@ typedef struct fpm_fit {
     double knot, bend;
 } fpm_fit;
 
+// Knots spread over the logarithm of the loads between min and max.
+#define FPM_LOG_KNOTS 8
+typedef struct fpm_log_knots {
+    double min, max, at[FPM_LOG_KNOTS];
+} fpm_log_knots;
+
 typedef struct fpm_regression {
     fpm_fit fit;
-    fpm_samples samples;   // value: observed ms, > 0, may be infinite
-    fpm_sorted_list loads; // prefill: the loads of the samples, for the knots
-    double *scratch;       // room for the fit, so that fitting cannot fail
+    fpm_samples samples;  // value: observed ms, > 0, may be infinite
+    fpm_load_order order; // prefill: the samples in order of load, for the hinge
+    fpm_log_knots spread;
+    double *scratch; // room for the fit, so that fitting cannot fail
     uint32_t scratch_samples;
     uint64_t min_observations;
     bool is_stale; // samples have changed since the fit

@@ -43,7 +43,6 @@ typedef struct fpm_bucket {
     uint32_t oldest, newest; // slots; oldest is 0 when empty
     uint32_t count;
     fpm_sorted_list sorted; // the values, when the set keeps them sorted
-    double median;          // the owner's to keep
 } fpm_bucket;
 
 typedef struct fpm_samples {
@@ -61,7 +60,6 @@ typedef struct fpm_samples {
     double *fullness;    // per bucket, see samples.c; 0 in all places beyond the populated ones
     uint32_t n_buckets, bucket_capacity;
     uint32_t most_packed_buckets; // up to so many the search for the fullest one is quick
-    uint32_t fullest;             // since the last eviction; FPM_NONE = not known
     uint32_t *table;              // cell or hash -> bucket index + 1, 0 = none
     uint64_t table_size;
     unsigned hash_shift; // 0: direct index
@@ -73,6 +71,7 @@ typedef struct fpm_samples_change {
     uint32_t grown;        // bucket of the new sample
     uint32_t shrunk;       // bucket of the evicted one; FPM_NONE: no sample had to go
     fpm_load evicted_load; // of that one
+    double evicted_value;
 } fpm_samples_change;
 
 // high = NULL: bounds grow with the samples. Cannot fail; memory comes with the samples.
