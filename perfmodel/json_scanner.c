@@ -342,7 +342,10 @@ bool fpm_json_number_text(fpm_json *json, fpm_json_span *text) {
     skip_space(json);
     const char *at = json->at, *end = json->end;
     if (at < end && *at == '-') at++;
-    if (at >= end || !(class_at(at) & IS_DIGIT)) return syntax(json, "a number is wanted here");
+    if (at >= end || !(class_at(at) & IS_DIGIT))
+        return syntax(json, at < end && (*at == 'N' || *at == 'I')
+                                ? "a number is wanted here (NaN and Infinity are none in JSON)"
+                                : "a number is wanted here");
     if (*at == '0') {
         at++;
         if (at < end && (class_at(at) & IS_DIGIT)) return syntax(json, "a number with a leading zero");

@@ -80,6 +80,10 @@ static inline double observed_ms(const fpm_metrics *ranks, size_t n_ranks) {
     return longest_s * 1000.0;
 }
 
+fpm_kind fpm_iteration_kind(const fpm_metrics *ranks, size_t n_ranks) { return find_load(ranks, n_ranks).kind; }
+
+double fpm_iteration_observed_ms(const fpm_metrics *ranks, size_t n_ranks) { return observed_ms(ranks, n_ranks); }
+
 static inline fpm_status learn_ratio(fpm_model *model, const fpm_iteration *iteration, const iteration_load *at,
                                      double observed, fpm_error *error) {
     double native;

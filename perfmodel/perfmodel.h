@@ -131,9 +131,9 @@ size_t fpm_format_number(char buffer[FPM_NUMBER_BYTES], double value);
 // is UTF-8.
 fpm_status fpm_metrics_write_json(FILE *out, const fpm_metrics *rank, fpm_error *error);
 
-// Reader of a log: one JSON object a line, strict (missing fields are 0, unknown keys skipped; null, negative,
-// fractional or too large counts refused; duplicate keys refused; NUL bytes refused). Blank lines are skipped. Plain,
-// gzip or zstd by content; "-" is standard input. One thread at a time.
+// Reader of a log: one JSON object a line, or an array of them, strict (missing fields are 0, unknown keys skipped; null,
+// negative, fractional or too large counts refused; duplicate keys refused; NUL bytes refused). Blank lines are skipped.
+// Plain, gzip or zstd by content; "-" is standard input. One thread at a time.
 typedef struct fpm_log_reader fpm_log_reader;
 fpm_status fpm_log_reader_open(fpm_log_reader **reader, const char *path, fpm_error *error);
 // Over memory, which must outlive the reader; `name` stands in error messages.
@@ -142,13 +142,16 @@ fpm_status fpm_log_reader_open_memory(fpm_log_reader **reader, const char *text,
 void fpm_log_reader_free(fpm_log_reader *reader);
 
 // Next iteration: consecutive rows of one (worker_id, counter_id), one per rank in the order of the file. A row whose
-// dp_rank is already there begins a new iteration (rows without any ids are therefore one iteration each).
+// dp_rank is already there begins a new iteration (rows without any ids are therefore one iteration each). An array is
+// always one iteration of its own, whatever its ids say; the worker is that of its first rank.
 // `*n_ranks` = 0 at the end of the log. `*ranks` (and the worker_id strings in it) belongs to the reader and lives
 // until the next call. `*line` is that of the first row. Memory: the largest iteration only.
 // The rows are syntactically sound but not validated. Errors carry file, line and column, and stick:
 // FPM_SYNTAX, FPM_OUT_OF_RANGE (a number that does not fit its field), FPM_IO, FPM_NO_MEMORY.
 fpm_status fpm_log_reader_next(fpm_log_reader *reader, const fpm_metrics **ranks, size_t *n_ranks, int64_t *line,
                                fpm_error *error);
+// Line of a rank of the iteration given out last; 0: there is no such rank.
+int64_t fpm_log_reader_line(const fpm_log_reader *reader, size_t rank);
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Estimators: interchangeable prices of a pass
@@ -277,6 +280,11 @@ typedef struct fpm_iteration {
     const fpm_metrics *ranks;
     size_t n_ranks;
 } fpm_iteration;
+
+// As what a model learns a pass: the kind of the rank that speaks for the load (FPM_EMPTY: no rank has work), and the
+// time it is shown, the largest finite wall_time_s > 0 of the ranks in ms (0: there is none; infinite by overflow only).
+fpm_kind fpm_iteration_kind(const fpm_metrics *ranks, size_t n_ranks);
+double fpm_iteration_observed_ms(const fpm_metrics *ranks, size_t n_ranks);
 
 // Learn from finished passes, in order. The observed time of a pass is the largest finite wall_time_s > 0 of its ranks;
 // passes without one and empty ones are skipped (but validated). At the first error (a rank that is not valid, a

@@ -90,14 +90,6 @@ static sim_status estimate_batch(const sim_cli *cli, const sim_estimate_subject 
 // A log
 // ---------------------------------------------------------------------------------------------------------------------
 
-// The line of the first rank that is not valid; rows of an iteration stand one below the other.
-static int64_t line_of_bad_rank(const fpm_metrics *ranks, size_t n_ranks, int64_t first_line) {
-    for (size_t i = 0; i < n_ranks; i++) {
-        if (fpm_metrics_validate(&ranks[i], 1, NULL) != FPM_OK) return first_line + (int64_t)i;
-    }
-    return first_line;
-}
-
 static sim_status estimate_rows(const sim_cli *cli, fpm_log_reader *reader, const char *path, const fpm_model *model,
                                 sim_error *error) {
     for (;;) {
@@ -111,7 +103,7 @@ static sim_status estimate_rows(const sim_cli *cli, fpm_log_reader *reader, cons
         double ms = 0;
         bool has_estimate;
         if (fpm_model_estimate_ms(model, ranks, n_ranks, &ms, &has_estimate, &source) != FPM_OK) {
-            return sim_cli_from_fpm(&source, path, line_of_bad_rank(ranks, n_ranks, line), error);
+            return sim_cli_from_fpm(&source, path, sim_cli_bad_line(reader, ranks, n_ranks), error);
         }
         const sim_status status = print_estimate(cli, has_estimate, ms, error);
         if (status != SIM_OK) return status;

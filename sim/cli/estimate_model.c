@@ -27,6 +27,13 @@ sim_status sim_cli_from_fpm(const fpm_error *source, const char *path, int64_t l
     return code;
 }
 
+int64_t sim_cli_bad_line(const fpm_log_reader *reader, const fpm_metrics *ranks, size_t n_ranks) {
+    for (size_t i = 0; i < n_ranks; i++) {
+        if (fpm_metrics_validate(&ranks[i], 1, NULL) != FPM_OK) return fpm_log_reader_line(reader, i);
+    }
+    return fpm_log_reader_line(reader, 0);
+}
+
 // --estimator and --pricing are short for keys of [perfmodel]; errors name what the user typed.
 static sim_status set_short(sim_config *config, const char *option, const char *key, const char *value,
                             sim_error *error) {

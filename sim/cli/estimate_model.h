@@ -29,5 +29,7 @@ sim_status sim_cli_parse_count(const char *option, const char *text, int64_t min
                                sim_error *error);
 // An error of the forward-pass library as ours: FPM_NO_MEMORY and FPM_IO keep their kind, all else is bad data. `path` and `line` where it has none.
 sim_status sim_cli_from_fpm(const fpm_error *source, const char *path, int64_t line, sim_error *error);
+// Line of the first rank of the iteration given out last that is not valid, else that of its first one.
+int64_t sim_cli_bad_line(const fpm_log_reader *reader, const fpm_metrics *ranks, size_t n_ranks);
 
 #endif
