@@ -21,12 +21,16 @@ static sim_status replay(const sim_cli *cli, const sim_config *config, sim_error
     uint32_t n_threads;
     sim_status status = sim_settings_read(config, &settings, error);
     if (!status) status = sim_cli_parse_jobs(cli, &n_threads, error);
+    if (!status && cli->is_paired && !sim_tuning_is_on(&settings.truth))
+        status = sim_error_set(error, SIM_USAGE, NULL, 0,
+                               "--paired has no effect without wall times (truth.source = synthetic or recorded)");
     if (status) return status;
     sim_run_options options = {
         .output = cli->output,
         .overwrite = cli->overwrite,
         .wants_requests = cli->wants_requests,
         .wants_fpm = cli->wants_fpm,
+        .is_paired = cli->is_paired,
         .n_threads = n_threads,
         .progress = sim_cli_progress(cli),
         .stopped = sim_cli_catch_signals(),
@@ -61,7 +65,7 @@ const sim_command sim_cmd_replay = {
     .help = "run one experiment and print its summary",
     .details = "With -o DIR: summary.json and config.ini; --requests adds requests.csv, --fpm adds fpm.jsonl.\n",
     .options = SIM_OPT_SET | SIM_OPT_DATA | SIM_OPT_OUTPUT | SIM_OPT_FORMAT | SIM_OPT_QUIET | SIM_OPT_PROGRESS |
-               SIM_OPT_SEED | SIM_OPT_RECORDS | SIM_OPT_JOBS,
+               SIM_OPT_SEED | SIM_OPT_RECORDS | SIM_OPT_PAIRED | SIM_OPT_JOBS,
     .min_arguments = 1,
     .max_arguments = 1,
     .run = run,

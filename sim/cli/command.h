@@ -26,6 +26,7 @@ enum {
     SIM_OPT_ACCURACY = 1 << 9,    // --config, --group-by, --filter, --worst, --calibrate
     SIM_OPT_DATA = 1 << 10,       // --data-dir DIR
     SIM_OPT_DEPLOYMENT = 1 << 11, // --model, --system, --tensor, ...: short for keys
+    SIM_OPT_PAIRED = 1 << 12,     // --paired
     SIM_OPT_ESTIMATE = 1 << 7     // --estimator, --pricing, --capacity-tokens, --prefill-tokens, ...
 };
 
@@ -51,6 +52,7 @@ typedef struct sim_cli {
     bool has_seed;
     uint64_t seed;
     bool wants_requests;
+    bool is_paired;
     bool wants_fpm;
     const char *jobs;     // NULL = 1
     const char *data_dir; // NULL = none

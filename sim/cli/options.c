@@ -31,6 +31,8 @@ static const option options[] = {
     { "requests", '\0', SIM_OPT_RECORDS, IS_FLAG, AT(wants_requests), NULL,
       "requests.csv: one row per request (needs -o)" },
     { "fpm", '\0', SIM_OPT_RECORDS, IS_FLAG, AT(wants_fpm), NULL, "fpm.jsonl: one row per rank and pass (needs -o)" },
+    { "paired", '\0', SIM_OPT_PAIRED, IS_FLAG, AT(is_paired), NULL,
+      "also run without tuning, and on the clock of the truth, and show the differences (needs a [truth])" },
     { "format", '\0', SIM_OPT_FORMAT, IS_FORMAT, 0, "table|json", "form of the result on standard output" },
     { "seed", '\0', SIM_OPT_SEED, IS_SEED, 0, "N", "root seed, instead of load.seed" },
     { "jobs", 'j', SIM_OPT_JOBS, IS_TEXT, AT(jobs), "N", "threads (1); the results are the same with any number" },

@@ -159,18 +159,20 @@ sim_status sim_cluster_enqueue(sim_cluster *cluster, uint32_t place, uint32_t re
                               error);
 }
 
-// When a pass that begins now ends. The price is given as the model has it; the clock takes whole nanoseconds, at least one.
-static sim_status price_pass(const sim_replica *replica, const fpm_metrics *metrics, int64_t now_ns, double *ms,
-                             int64_t *end_ns, sim_error *error) {
-    const sim_cluster *cluster = replica->cluster;
-    int64_t duration_ns;
+static sim_status estimate(const sim_replica *replica, const fpm_metrics *metrics, double *ms, sim_error *error) {
     fpm_error reason;
-    if (fpm_estimate_valid_ms(cluster->parts.estimator, metrics, cluster->n_ranks, ms, &reason))
-        return sim_error_set(error, SIM_INTERNAL, NULL, 0, "pricing a pass of worker %s: %s", replica->id,
-                             reason.message);
-    if (!sim_ns_from_ms(*ms, &duration_ns))
+    if (!fpm_estimate_valid_ms(replica->cluster->parts.estimator, metrics, replica->cluster->n_ranks, ms, &reason))
+        return SIM_OK;
+    return sim_error_set(error, SIM_INTERNAL, NULL, 0, "pricing a pass of worker %s: %s", replica->id, reason.message);
+}
+
+// When a pass that begins now ends. The price is given as the model has it; the clock takes whole nanoseconds, at least one.
+static sim_status end_of_pass(const sim_replica *replica, double ms, int64_t now_ns, int64_t *end_ns,
+                              sim_error *error) {
+    int64_t duration_ns;
+    if (!sim_ns_from_ms(ms, &duration_ns))
         return sim_error_set(error, SIM_INTERNAL, NULL, 0,
-                             "a pass of worker %s is priced at %g ms, which is no duration", replica->id, *ms);
+                             "a pass of worker %s is priced at %g ms, which is no duration", replica->id, ms);
     if (!sim_ns_add(now_ns, duration_ns < 1 ? 1 : duration_ns, end_ns))
         return sim_error_set(error, SIM_INTERNAL, NULL, 0, "virtual time exceeds 292 years");
     return SIM_OK;
@@ -179,7 +181,8 @@ static sim_status price_pass(const sim_replica *replica, const fpm_metrics *metr
 static sim_status price_steady_pass(void *self, const fpm_metrics *metrics, int64_t now_ns, int64_t *end_ns,
                                     sim_error *error) {
     double ms;
-    return price_pass(self, metrics, now_ns, &ms, end_ns, error);
+    const sim_status status = estimate(self, metrics, &ms, error);
+    return status ? status : end_of_pass(self, ms, now_ns, end_ns, error);
 }
 
 sim_status sim_replica_run_steady(sim_replica *replica, int64_t *now_ns, int64_t until_ns, sim_error *error) {
@@ -198,16 +201,28 @@ sim_status sim_replica_run_steady(sim_replica *replica, int64_t *now_ns, int64_t
     return status;
 }
 
+// How long the open pass takes, also into its metrics.
+static sim_status time_pass(const sim_replica *replica, fpm_metrics *metrics, int64_t now_ns, double *ms,
+                            sim_error *error) {
+    const sim_cluster *cluster = replica->cluster;
+    if (cluster->parts.tuner) {
+        const uint32_t worker = (uint32_t)(replica - cluster->replicas);
+        return sim_tuner_begin_pass(cluster->parts.tuner, worker, now_ns, metrics, ms, error);
+    }
+    const sim_status status = estimate(replica, metrics, ms, error);
+    for (uint32_t i = 0; i < cluster->n_ranks && !status; i++) metrics[i].wall_time_s = *ms / 1e3;
+    return status;
+}
+
 sim_status sim_replica_begin_pass(sim_replica *replica, int64_t now_ns, sim_error *error) {
     if (!sim_worker_has_work(replica->worker)) return SIM_OK;
     bool is_started;
     sim_status status = sim_worker_schedule(replica->worker, now_ns, &is_started, error);
     if (status || !is_started) return status;
     double ms;
-    fpm_metrics *metrics = sim_worker_metrics(replica->worker);
-    status = price_pass(replica, metrics, now_ns, &ms, &replica->pass_end_ns, error);
+    status = time_pass(replica, sim_worker_metrics(replica->worker), now_ns, &ms, error);
+    if (!status) status = end_of_pass(replica, ms, now_ns, &replica->pass_end_ns, error);
     if (status) return status;
-    for (uint32_t i = 0; i < replica->cluster->n_ranks; i++) metrics[i].wall_time_s = ms / 1e3;
     replica->is_busy = true;
     replica->pass_start_ns = now_ns;
     return SIM_OK;
@@ -218,6 +233,13 @@ sim_status sim_replica_complete_pass(sim_replica *replica, sim_error *error) {
     replica->stats.n_passes++;
     replica->stats.busy_ns += replica->pass_end_ns - replica->pass_start_ns;
     replica->stats.last_end_ns = replica->pass_end_ns;
+    sim_tuner *tuner = replica->cluster->parts.tuner;
+    if (tuner) {
+        const uint32_t worker = (uint32_t)(replica - replica->cluster->replicas);
+        const sim_status status = sim_tuner_end_pass(tuner, worker, replica->pass_end_ns,
+                                                     sim_worker_metrics(replica->worker), error);
+        if (status) return status;
+    }
     return sim_worker_complete(replica->worker, replica->pass_end_ns, error);
 }
 

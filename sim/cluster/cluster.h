@@ -7,6 +7,7 @@
 
 #include "sim/cluster/observer.h"
 #include "sim/cluster/router.h"
+#include "sim/tuning/tuner.h"
 #include "sim/workload/load.h"
 
 typedef enum sim_cluster_mode { SIM_CLUSTER_AGGREGATED } sim_cluster_mode;
@@ -29,6 +30,7 @@ typedef struct sim_cluster_parts {
     const sim_kv_cache_config *kv_cache;
     const sim_workload *workload;
     const fpm_estimator *estimator;
+    sim_tuner *tuner; // how long passes take, in place of the estimator; NULL = nothing is tuned and there is no truth
     const sim_observer *const *
         observers; // the first is told of arrivals; each further one is a thread more for runs whose workers are independent
     uint32_t n_observers; // >= 1

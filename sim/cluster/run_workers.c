@@ -18,7 +18,7 @@ typedef struct arrivals {
 } arrivals;
 
 bool sim_cluster_is_separable(const sim_cluster *cluster) {
-    return !sim_load_needs_ends(cluster->load) && !cluster->parts.observers[0]->on_pass &&
+    return !sim_load_needs_ends(cluster->load) && !cluster->parts.observers[0]->on_pass && !cluster->parts.tuner &&
            cluster->parts.engine->on_unservable == SIM_UNSERVABLE_REJECT;
 }
 

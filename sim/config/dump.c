@@ -34,7 +34,11 @@ static bool write_key(const sim_key *key, const char *value, size_t name_width, 
 bool sim_config_write(const sim_config *config, FILE *out) {
     for (size_t t = 0; t < config->n_tables; t++) {
         const sim_key_table *table = config->tables[t];
-        if (fprintf(out, "%s; %s\n[%s]\n", t ? "\n" : "", table->help, table->section) < 0) return false;
+        // Tables of one section stand behind each other.
+        const bool is_continued = t > 0 && strcmp(table->section, config->tables[t - 1]->section) == 0;
+        if (is_continued ? fprintf(out, "; %s\n", table->help) < 0
+                         : fprintf(out, "%s; %s\n[%s]\n", t ? "\n" : "", table->help, table->section) < 0)
+            return false;
         size_t name_width = 0;
         for (size_t k = 0; k < table->n_keys; k++) {
             if (strlen(table->keys[k].name) > name_width) name_width = strlen(table->keys[k].name);

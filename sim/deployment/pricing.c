@@ -14,6 +14,8 @@ _Static_assert(FPM_PRICING_FUSED == 0 && FPM_PRICING_SERIAL == 1, "pricing_names
 static const sim_key keys[] = {
     KEY(estimator, .type = SIM_KEY_CHOICE, .default_text = "native", .choices = estimator_names,
         .help = "what prices a forward pass"),
+    KEY(fallback, .type = SIM_KEY_CHOICE, .default_text = "", .choices = estimator_names, .word = "", .word_value = -1,
+        .help = "regression: what prices the passes of a kind of which it has not seen enough yet"),
     KEY(pricing, .type = SIM_KEY_CHOICE, .default_text = "fused", .choices = pricing_names,
         .help = "a pass with prefill and decode work: one pass, or one after the other"),
     KEY(prefill_ms, TIME_OF_A_PASS, .help = "fixed: a pass with prefill work only"),
@@ -98,14 +100,37 @@ static sim_status new_native(fpm_estimator **estimator, const sim_config *config
 }
 
 bool sim_pricing_is_native(const sim_pricing_config *settings, const sim_deployment *deployment) {
-    const bool is_native = settings->estimator == SIM_ESTIMATOR_NATIVE || settings->estimator == SIM_ESTIMATOR_AUTO;
+    const int estimator = settings->estimator == SIM_ESTIMATOR_REGRESSION ? settings->fallback : settings->estimator;
+    const bool is_native = estimator == SIM_ESTIMATOR_NATIVE || estimator == SIM_ESTIMATOR_AUTO;
     return is_native && deployment->has_model && deployment->has_system;
+}
+
+// What prices the passes that a regression does not know yet.
+static sim_status new_fallback(fpm_estimator **estimator, const sim_config *config, const sim_pricing_config *settings,
+                               const sim_deployment *deployment, const sim_native_prices *prices,
+                               uint64_t capacity_tokens, sim_error *error) {
+    if (settings->fallback < 0 || settings->fallback == SIM_ESTIMATOR_REGRESSION)
+        return sim_config_contradiction(
+            config, error, "perfmodel", settings->fallback < 0 ? "estimator" : "fallback",
+            "estimator = regression knows nothing by itself and needs perfmodel.fallback, what prices the passes it has "
+            "not learned yet (native, polynomial or fixed; forepass estimate --state asks a saved model)");
+    sim_pricing_config of_fallback = *settings;
+    of_fallback.estimator = settings->fallback;
+    of_fallback.fallback = -1;
+    return sim_pricing_new(estimator, config, &of_fallback, deployment, prices, capacity_tokens, error);
 }
 
 sim_status sim_pricing_new(fpm_estimator **estimator, const sim_config *config, const sim_pricing_config *settings,
                            const sim_deployment *deployment, const sim_native_prices *prices, uint64_t capacity_tokens,
                            sim_error *error) {
     *estimator = NULL;
+    if (settings->estimator == SIM_ESTIMATOR_REGRESSION)
+        return new_fallback(estimator, config, settings, deployment, prices, capacity_tokens, error);
+    if (settings->fallback >= 0)
+        return sim_config_contradiction(config, error, "perfmodel", "fallback",
+                                        "perfmodel.fallback has no effect with estimator = %s (leave it out, or choose "
+                                        "regression)",
+                                        estimator_names[settings->estimator]);
     if (settings->estimator == SIM_ESTIMATOR_FIXED) return new_fixed(estimator, config, settings, error);
     const sim_status status = refuse_idle_times(config, settings, error);
     if (status) return status;
@@ -124,8 +149,5 @@ sim_status sim_pricing_new(fpm_estimator **estimator, const sim_config *config, 
     case SIM_ESTIMATOR_FIXED:
         break;
     }
-    return sim_config_contradiction(
-        config, error, "perfmodel", "estimator",
-        "estimator = regression knows nothing by itself, and this build cannot let it learn in "
-        "a run (choose native, polynomial or fixed; forepass estimate --state asks a saved one)");
+    return sim_error_set(error, SIM_INTERNAL, NULL, 0, "[perfmodel]: no such estimator");
 }

@@ -20,6 +20,7 @@ typedef enum sim_estimator_kind {
 
 typedef struct sim_pricing_config {
     int estimator;           // sim_estimator_kind
+    int fallback;            // sim_estimator_kind: of a regression, for the passes it does not know yet; < 0: not given
     int pricing;             // fpm_pricing
     double prefill_ms;       // < 0: not given
     double decode_ms;        // < 0: not given
@@ -32,9 +33,9 @@ extern const sim_key_table sim_pricing_keys; // section [perfmodel]
 // Does it take native prices (sim_native_prices_load)?
 bool sim_pricing_is_native(const sim_pricing_config *settings, const sim_deployment *deployment);
 
-// The estimator that `settings` describe; `deployment` is what native prices, by `prices` (NULL: nothing), `capacity_tokens` are the KV tokens of one rank (polynomial
+// The estimator that `settings` describe, of a regression its fallback; `deployment` is what native prices, by `prices` (NULL: nothing), `capacity_tokens` are the KV tokens of one rank (polynomial
 // only). Contradictions are placed where `config` was given the key. SIM_USAGE: `native` without model or system, `fixed` without prefill_ms or decode_ms, a
-// time that has no effect, `polynomial` with a capacity of 0, an estimator that this build does not have.
+// time or fallback that has no effect, `regression` without a fallback, `polynomial` with a capacity of 0, an estimator that this build does not have.
 sim_status sim_pricing_new(fpm_estimator **estimator, const sim_config *config, const sim_pricing_config *settings,
                            const sim_deployment *deployment, const sim_native_prices *prices, uint64_t capacity_tokens,
                            sim_error *error);

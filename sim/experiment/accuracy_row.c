@@ -90,6 +90,10 @@ sim_status sim_accuracy_row_settings(const sim_measured *measured, size_t row, c
     if (status) return status;
     status = apply_row(measured, row, *config, error);
     if (!status) status = sim_settings_read(*config, settings, error);
+    if (!status && sim_tuning_is_on(&settings->truth))
+        status = sim_config_contradiction(*config, error, "truth", "source",
+                                          "truth.source has no effect here: the measured rows are the truth (leave it "
+                                          "at none)");
     if (!status) return SIM_OK;
     sim_config_free(*config);
     *config = NULL;
@@ -193,7 +197,7 @@ static void conclude(const means *m, sim_prediction *out) {
 static sim_status run_cluster(const sim_settings *settings, const sim_workload *workload, sim_load *load,
                               const fpm_estimator *estimator, const sim_observer *observer, sim_error *error) {
     sim_cluster *cluster;
-    sim_status status = sim_settings_cluster(settings, workload, estimator, &observer, 1, &cluster, error);
+    sim_status status = sim_settings_cluster(settings, workload, estimator, NULL, &observer, 1, &cluster, error);
     if (status) return status;
     status = sim_cluster_run(cluster, load, settings->load.max_time_ns, error);
     sim_cluster_free(cluster);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "sim/experiment/paired.h"
 #include "sim/report/fpm_log.h"
 #include "sim/report/output_dir.h"
 #include "sim/report/progress.h"
@@ -16,6 +17,7 @@ struct sim_run {
     sim_workload *workload;
     sim_load *load;
     fpm_estimator *estimator;
+    sim_tuner *tuner; // NULL: there is no truth
     sim_cluster *cluster;
     sim_collector collector;
     sim_output_dir *dir;
@@ -23,6 +25,7 @@ struct sim_run {
     sim_progress progress;
     sim_run_facts facts;
     sim_summary summary;
+    sim_paired paired;
 };
 
 // Every name a run may write into its directory.
@@ -61,13 +64,14 @@ static sim_status put_together(sim_run *run, sim_error *error) {
         run->options->note(run->options->context, run->workload->notes[i]);
     status = sim_load_new(&run->load, run->config, &settings->load, run->workload, error);
     if (!status) status = sim_settings_estimator(run->config, settings, &run->estimator, error);
+    if (!status) status = sim_settings_tuner(settings, run->estimator, &run->tuner, error);
     if (!status)
         status = sim_collector_init(&run->collector, run->options->n_threads, run->workload->n_requests,
                                     settings->load.warmup_ns, (uint64_t)settings->load.warmup_requests, error);
     if (status) return status;
     run->collector.stopped = run->options->stopped;
     if (run->fpm_log.file) sim_collector_log_passes(&run->collector, &run->fpm_log);
-    return sim_settings_cluster(settings, run->workload, run->estimator, run->collector.observers,
+    return sim_settings_cluster(settings, run->workload, run->estimator, run->tuner, run->collector.observers,
                                 run->options->n_threads, &run->cluster, error);
 }
 
@@ -142,6 +146,7 @@ static sim_status finish(sim_run *run, sim_status outcome, double started_ms, si
         .collector = &run->collector,
         .counts = sim_collector_join(&run->collector),
         .cluster = run->cluster,
+        .tuner = run->tuner,
         .cluster_config = &run->settings->cluster,
         .num_gpus = count_gpus(run->settings),
         .report = &run->settings->report,
@@ -152,7 +157,13 @@ static sim_status finish(sim_run *run, sim_status outcome, double started_ms, si
     };
     warn_of_rejections(run);
     sim_status status = sim_summary_compute(&run->facts, &run->summary, error);
-    return status ? status : write_outputs(run, error);
+    if (!status && run->options->is_paired && !is_stop(outcome)) {
+        status = sim_paired_execute(run->config, run->settings, run->options, &run->summary, &run->paired, error);
+        if (!status) run->facts.paired = &run->paired;
+    }
+    if (status && !is_stop(status)) return status;
+    const sim_status written = write_outputs(run, error); // a signal in the second run keeps the first
+    return written ? written : status;
 }
 
 sim_status sim_run_execute(sim_run **run, const sim_config *config, const sim_settings *settings,
@@ -182,6 +193,7 @@ void sim_run_free(sim_run *run) {
     if (!run) return;
     sim_output_dir_free(run->dir);
     sim_cluster_free(run->cluster);
+    sim_tuner_free(run->tuner);
     sim_load_free(run->load);
     sim_workload_free(run->workload);
     fpm_estimator_free(run->estimator);

@@ -11,6 +11,7 @@ typedef struct sim_run_options {
     bool overwrite;
     bool wants_requests;                  // requests.csv
     bool wants_fpm;                       // fpm.jsonl
+    bool is_paired;                       // run again without tuning and on the clock of the truth (paired.h); needs a [truth]
     uint32_t n_threads;                   // >= 1; the results are the same with any number
     FILE *progress;                       // where a progress line goes; NULL = none
     const volatile sig_atomic_t *stopped; // set by a signal handler; NULL = never

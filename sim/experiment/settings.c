@@ -3,7 +3,7 @@
 
 const sim_key_table *const sim_settings_tables[] = {
     &sim_workload_keys, &sim_csv_keys,    &sim_load_keys,     &sim_data_keys,    &sim_model_keys, &sim_system_keys,
-    &sim_parallel_keys, &sim_engine_keys, &sim_kv_cache_keys, &sim_pricing_keys, &sim_cluster_keys,
+    &sim_parallel_keys, &sim_engine_keys, &sim_kv_cache_keys, &sim_pricing_keys, &sim_model_options_keys, &sim_tuning_keys, &sim_truth_keys, &sim_cluster_keys,
     &sim_router_keys,   &sim_sla_keys,    &sim_report_keys,   SIM_CALIBRATION_TABLE_LIST
 };
 const size_t sim_settings_n_tables = sizeof sim_settings_tables / sizeof *sim_settings_tables;
@@ -15,8 +15,25 @@ sim_status sim_settings_estimator(const sim_config *config, const sim_settings *
                            error);
 }
 
+sim_status sim_settings_tuner(const sim_settings *settings, fpm_estimator *estimator, sim_tuner **tuner,
+                              sim_error *error) {
+    *tuner = NULL;
+    if (!sim_tuning_is_on(&settings->truth)) return SIM_OK;
+    const sim_tuner_parts parts = {
+        .tuning = &settings->tuning,
+        .truth = &settings->truth,
+        .options = &settings->model_options,
+        .estimator = estimator,
+        .is_regression = settings->pricing.estimator == SIM_ESTIMATOR_REGRESSION,
+        .root_seed = (uint64_t)settings->load.seed,
+        .n_workers = (uint32_t)settings->cluster.replicas,
+        .n_ranks = (uint32_t)settings->parallel.data,
+    };
+    return sim_tuner_new(tuner, &parts, error);
+}
+
 sim_status sim_settings_cluster(const sim_settings *settings, const sim_workload *workload,
-                                const fpm_estimator *estimator, const sim_observer *const *observers,
+                                const fpm_estimator *estimator, sim_tuner *tuner, const sim_observer *const *observers,
                                 uint32_t n_observers, sim_cluster **cluster, sim_error *error) {
     const sim_cluster_parts parts = {
         .cluster = &settings->cluster,
@@ -26,6 +43,7 @@ sim_status sim_settings_cluster(const sim_settings *settings, const sim_workload
         .kv_cache = &settings->kv_cache,
         .workload = workload,
         .estimator = estimator,
+        .tuner = tuner,
         .observers = observers,
         .n_observers = n_observers,
     };
@@ -43,6 +61,15 @@ static sim_status read_prices(const sim_config *config, sim_settings *settings, 
     settings->engine.admission_passes =
         is_native ? settings->prices.calibration.admission_passes[settings->deployment.backend] : 0;
     return SIM_OK;
+}
+
+// What a regression does not learn it does not know.
+static sim_status check_learner(const sim_config *config, const sim_settings *settings, sim_error *error) {
+    const bool is_tuned = settings->tuning.mode == SIM_TUNING_ONLINE;
+    if (settings->pricing.estimator != SIM_ESTIMATOR_REGRESSION || is_tuned) return SIM_OK;
+    return sim_config_contradiction(config, error, "perfmodel", "estimator",
+                                    "estimator = regression knows only what it learns: it needs tuning.mode = online "
+                                    "and a [truth] to learn from (or choose native, polynomial or fixed)");
 }
 
 sim_status sim_settings_read(const sim_config *config, sim_settings *settings, sim_error *error) {
@@ -69,6 +96,9 @@ sim_status sim_settings_read(const sim_config *config, sim_settings *settings, s
     if (!status)
         status = sim_deployment_size(&settings->deployment, config, &settings->engine, &settings->kv_cache, error);
     if (!status) status = read_prices(config, settings, error);
+    if (!status) status = sim_model_options_read(config, &settings->model_options, error);
+    if (!status) status = sim_tuning_read(config, &settings->tuning, &settings->truth, error);
+    if (!status) status = check_learner(config, settings, error);
     if (!status) status = sim_sla_check(config, &settings->sla, error);
     if (status) return status;
     fpm_estimator *estimator; // its constructor knows the rules of [perfmodel]

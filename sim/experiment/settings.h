@@ -6,6 +6,7 @@
 
 #include "sim/deployment/pricing.h"
 #include "sim/report/summary.h"
+#include "sim/tuning/model_options.h"
 #include "sim/workload/load.h"
 
 typedef struct sim_settings {
@@ -17,6 +18,9 @@ typedef struct sim_settings {
     sim_deployment deployment;
     sim_native_prices prices; // where the estimator is native
     sim_pricing_config pricing;
+    fpm_model_options model_options; // of a model that learns
+    sim_tuning_config tuning;
+    sim_truth_config truth;
     sim_cluster_config cluster;
     sim_router_config router;
     sim_sla_config sla;
@@ -34,9 +38,13 @@ sim_status sim_settings_read(const sim_config *config, sim_settings *settings, s
 sim_status sim_settings_estimator(const sim_config *config, const sim_settings *settings, fpm_estimator **estimator,
                                   sim_error *error);
 
-// The workers of [cluster] with everything they are made of, which must outlive them; `observers` as in sim_cluster_parts.
+// What tells how long passes take where [truth] has a source, else NULL. The estimator and the settings must outlive it.
+sim_status sim_settings_tuner(const sim_settings *settings, fpm_estimator *estimator, sim_tuner **tuner,
+                              sim_error *error);
+
+// The workers of [cluster] with everything they are made of, which must outlive them; `tuner` (may be NULL) and `observers` as in sim_cluster_parts.
 sim_status sim_settings_cluster(const sim_settings *settings, const sim_workload *workload,
-                                const fpm_estimator *estimator, const sim_observer *const *observers,
+                                const fpm_estimator *estimator, sim_tuner *tuner, const sim_observer *const *observers,
                                 uint32_t n_observers, sim_cluster **cluster, sim_error *error);
 
 // The configuration, fully resolved and runnable as it is, with what was made of model and system in comments at its head. False on a write error.

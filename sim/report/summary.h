@@ -8,6 +8,7 @@
 
 #include "sim/report/collector.h"
 #include "sim/report/statistics.h"
+#include "sim/report/tuning_summary.h"
 
 typedef struct sim_report_config { // section [report]
     sim_percentiles percentiles;
@@ -30,6 +31,8 @@ typedef struct sim_run_facts {
     const sim_collector *collector;
     const sim_collector_lane *counts; // all lanes joined
     const sim_cluster *cluster;
+    const sim_tuner *tuner;   // NULL: there was no truth
+    const sim_paired *paired; // NULL: not asked for
     const sim_cluster_config *cluster_config;
     uint64_t num_gpus;
     const sim_report_config *report;

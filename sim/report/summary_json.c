@@ -151,6 +151,7 @@ static void add_blocks(cJSON *root, const sim_summary *summary) {
         for (int i = 0; i < SIM_REJECT_REASONS; i++)
             if (summary->rejected[i]) add_count(rejected, sim_reject_reason_names[i], summary->rejected[i]);
     }
+    if (summary->facts->tuner) sim_tuning_summary_add(root, summary->facts->tuner, summary->facts->paired);
     add_workers(root, summary);
     add_input(root, summary);
     cJSON *missing = cJSON_AddArrayToObject(root, "not_modelled");

@@ -81,6 +81,12 @@ sim_status sim_summary_write_table(const sim_summary *summary, FILE *out, sim_er
     throughput_block(out, summary);
     fprintf(out, "%s\n", rule);
     latency_table(out, summary);
+    if (summary->facts->tuner) {
+        fprintf(out, "%s\n", rule);
+        const sim_status status =
+            sim_tuning_summary_write_table(summary->facts->tuner, summary->facts->paired, out, error);
+        if (status) return status;
+    }
     fprintf(out, "%s\nNot modelled: ", rule);
     for (size_t i = 0; sim_not_modelled[i]; i++) fprintf(out, "%s%s", i ? "; " : "", sim_not_modelled[i]);
     fputs(".\n", out);

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "sim/experiment/paired.h"
+
+static double p99(const sim_summary *summary, const sim_statistics *statistics) {
+    const sim_percentiles *percentiles = &summary->facts->report->percentiles;
+    for (size_t i = 0; i < percentiles->n; i++)
+        if (percentiles->percent[i] == 99) return statistics->percentiles[i];
+    return statistics->max; // [report] does not ask for it
+}
+
+static sim_paired_figures figures_of(const sim_summary *summary) {
+    return (sim_paired_figures){
+        .is_there = true,
+        .mean_ttft_ms = summary->ttft_ms.mean,
+        .p99_ttft_ms = p99(summary, &summary->ttft_ms),
+        .mean_itl_ms = summary->itl_ms.mean,
+        .mean_e2e_latency_ms = summary->e2e_latency_ms.mean,
+        .request_throughput_rps = summary->request_throughput_rps,
+        .output_throughput_tok_s = summary->output_throughput_tok_s,
+        .duration_ms = summary->duration_ms,
+        .sla_attainment = summary->sla_attainment,
+    };
+}
+
+static sim_status run_on(sim_tuning_clock clock, const sim_config *config, const sim_settings *settings,
+                         const sim_run_options *options, sim_paired_figures *figures, sim_error *error) {
+    sim_settings other = *settings;
+    other.tuning.mode = SIM_TUNING_OFF;
+    other.tuning.clock = (int)clock;
+    const sim_run_options quiet = { .n_threads = options->n_threads, .stopped = options->stopped };
+    sim_run *run = NULL;
+    const sim_status status = sim_run_execute(&run, config, &other, &quiet, error);
+    if (!status) *figures = figures_of(sim_run_summary(run));
+    sim_run_free(run);
+    return status;
+}
+
+sim_status sim_paired_execute(const sim_config *config, const sim_settings *settings, const sim_run_options *options,
+                              const sim_summary *summary, sim_paired *paired, sim_error *error) {
+    *paired = (sim_paired){ .as_run = figures_of(summary) };
+    const sim_status status = run_on(SIM_CLOCK_MODEL, config, settings, options, &paired->untuned, error);
+    const bool is_sequence = settings->truth.feed == SIM_FEED_SEQUENCE;
+    if (status || is_sequence) return status;
+    return run_on(SIM_CLOCK_TRUTH, config, settings, options, &paired->truth, error);
+}
