@@ -15,6 +15,7 @@ typedef struct iteration_load {
     bool is_unsound; // some rank breaks a rule of fpm_metrics_validate
     fpm_kind kind;   // FPM_EMPTY: no rank has work
     fpm_load load;
+    uint32_t batch; // decoding requests
 } iteration_load;
 
 static inline iteration_load find_load(const fpm_metrics *ranks, size_t n_ranks) {
@@ -33,6 +34,7 @@ static inline iteration_load find_load(const fpm_metrics *ranks, size_t n_ranks)
     found.kind = fpm_scheduled_kind(speaker);
     found.load.x[0] = speaker->sum_prefill_tokens ? speaker->sum_prefill_tokens : speaker->num_decode_requests;
     found.load.x[1] = speaker->sum_decode_kv_tokens;
+    found.batch = speaker->num_decode_requests;
     return found;
 }
 
@@ -58,9 +60,9 @@ fpm_status fpm_model_estimate_ms(const fpm_model *model, const fpm_metrics *rank
         if (status) return status;
         result *= fpm_correction_factor(&model->corrections[at.kind - FPM_PREFILL], at.load);
     } else {
-        const fpm_fit *fit = &model->regressions[at.kind - FPM_PREFILL].fit;
-        if (!fit->is_ready) return FPM_OK;
-        result = fpm_fit_ms(fit, at.load);
+        const fpm_regression *regression = &model->regressions[at.kind - FPM_PREFILL];
+        if (!fpm_regression_is_ready(regression)) return FPM_OK;
+        result = fpm_regression_ms(regression, at.load, at.batch);
     }
     if (!(result <= DBL_MAX)) return refuse_result(result, error);
     *ms = result;
@@ -79,8 +81,6 @@ static inline double observed_ms(const fpm_metrics *ranks, size_t n_ranks) {
     }
     return longest_s * 1000.0;
 }
-
-fpm_kind fpm_iteration_kind(const fpm_metrics *ranks, size_t n_ranks) { return find_load(ranks, n_ranks).kind; }
 
 double fpm_iteration_observed_ms(const fpm_metrics *ranks, size_t n_ranks) { return observed_ms(ranks, n_ranks); }
 
@@ -108,7 +108,7 @@ static inline fpm_status learn(fpm_model *model, const fpm_iteration *iteration,
     const double observed = observed_ms(iteration->ranks, iteration->n_ranks);
     if (!(observed > 0.0)) return FPM_OK;
     if (model->estimator) return learn_ratio(model, iteration, &at, observed, error);
-    if (!fpm_regression_learn(&model->regressions[at.kind - FPM_PREFILL], at.load, observed))
+    if (!fpm_regression_learn(&model->regressions[at.kind - FPM_PREFILL], at.load, at.batch, observed))
         return fpm_error_set(error, FPM_NO_MEMORY, "out of memory");
     return FPM_OK;
 }
@@ -117,7 +117,6 @@ fpm_status fpm_model_tune(fpm_model *model, const fpm_iteration *iterations, siz
     fpm_status status = FPM_OK;
     for (size_t i = 0; i < n_iterations && !status; i++) status = learn(model, &iterations[i], error);
     // A fit depends on the retained samples alone, so one at the end equals one after every observation.
-    if (!model->estimator)
-        for (unsigned k = 0; k < FPM_N_KINDS; k++) fpm_regression_refit(&model->regressions[k]);
+    fpm_model_refit(model);
     return status;
 }

@@ -213,7 +213,17 @@ fpm_status fpm_estimator_new_polynomial(fpm_estimator **estimator, const fpm_pol
 // (behaviour: ai-dynamo ForwardPassPerfModel, notes/fpm-behaviour.md)
 // ---------------------------------------------------------------------------------------------------------------------
 
-// Names, defaults and rules are the reference's. No upper limits: memory follows the samples retained, never these
+// Ways to learn beside the reference's, which are the defaults.
+typedef enum fpm_correction_form {
+    FPM_CORRECTION_GRID,  // the median of each cell (reference)
+    FPM_CORRECTION_SMOOTH // one monotone surface through all samples of a kind, drawn towards 1
+} fpm_correction_form;
+typedef enum fpm_regression_form {
+    FPM_REGRESSION_REFERENCE,
+    FPM_REGRESSION_ROBUST // outliers count less, newer samples more; batch size counts in mixed passes
+} fpm_regression_form;
+
+// Names, defaults and rules are the reference's, but for the forms. No upper limits: memory follows the samples retained, never these
 // numbers.
 typedef struct fpm_model_options {
     uint64_t max_observations;           // samples retained per kind (prefill, decode, mixed); 64; >= 1
@@ -226,6 +236,8 @@ typedef struct fpm_model_options {
     uint64_t max_num_tokens;             // upper end of the prefill-token axis of the correction grid; 8192; >= 1
     uint64_t max_batch_size;             // of the decode-request axis; 512; >= 1
     uint64_t max_kv_tokens;              // of the decode-KV axis; 2000000; >= 1
+    fpm_correction_form correction;      // with an estimator
+    fpm_regression_form regression;      // without
 } fpm_model_options;
 
 fpm_model_options fpm_model_options_default(void);
@@ -281,9 +293,8 @@ typedef struct fpm_iteration {
     size_t n_ranks;
 } fpm_iteration;
 
-// As what a model learns a pass: the kind of the rank that speaks for the load (FPM_EMPTY: no rank has work), and the
-// time it is shown, the largest finite wall_time_s > 0 of the ranks in ms (0: there is none; infinite by overflow only).
-fpm_kind fpm_iteration_kind(const fpm_metrics *ranks, size_t n_ranks);
+// The time a model is shown of a pass: the largest finite wall_time_s > 0 of its ranks in ms (0: there is none; infinite
+// by overflow only).
 double fpm_iteration_observed_ms(const fpm_metrics *ranks, size_t n_ranks);
 
 // Learn from finished passes, in order. The observed time of a pass is the largest finite wall_time_s > 0 of its ranks;

@@ -9,7 +9,7 @@
 #define PERFMODEL_REGRESSION_H
 
 #include "perfmodel/load_order.h"
-#include "perfmodel/samples.h"
+#include "perfmodel/robust.h"
 
 // ms = intercept + slope . x + bend * max(0, x0 - knot), all zero where a form has no such term.
 typedef struct fpm_fit {
@@ -27,6 +27,8 @@ typedef struct fpm_log_knots {
 
 typedef struct fpm_regression {
     fpm_fit fit;
+    bool is_robust; // robust.h fits, not these
+    fpm_robust robust;
     fpm_samples samples;  // value: observed ms, > 0, may be infinite
     fpm_load_order order; // prefill: the samples in order of load, for the hinge
     fpm_log_knots spread;
@@ -40,8 +42,8 @@ void fpm_regression_init(fpm_regression *regression, fpm_kind kind, const fpm_mo
 void fpm_regression_free(fpm_regression *regression);
 bool fpm_regression_copy(fpm_regression *copy, const fpm_regression *regression); // false: no memory, nothing to free
 
-// Keep an observation. False: no memory, nothing changed.
-bool fpm_regression_learn(fpm_regression *regression, fpm_load load, double observed_ms);
+// Keep an observation; `batch` is the number of decoding requests. False: no memory, nothing changed.
+bool fpm_regression_learn(fpm_regression *regression, fpm_load load, uint32_t batch, double observed_ms);
 // Refit if anything was learned since. O(samples).
 void fpm_regression_refit(fpm_regression *regression);
 
@@ -50,6 +52,15 @@ static inline double fpm_fit_ms(const fpm_fit *fit, fpm_load load) {
     const double over = x > fit->knot ? x - fit->knot : 0.0;
     const double ms = fit->intercept + fit->slope[0] * x + fit->slope[1] * (double)load.x[1] + fit->bend * over;
     return ms < 1e-6 ? 1e-6 : ms;
+}
+
+static inline bool fpm_regression_is_ready(const fpm_regression *regression) {
+    return regression->is_robust ? regression->robust.is_ready : regression->fit.is_ready;
+}
+
+// Needs is_ready.
+static inline double fpm_regression_ms(const fpm_regression *regression, fpm_load load, uint32_t batch) {
+    return regression->is_robust ? fpm_robust_ms(&regression->robust, load, batch) : fpm_fit_ms(&regression->fit, load);
 }
 
 #endif

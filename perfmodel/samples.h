@@ -92,6 +92,11 @@ static inline uint32_t fpm_samples_oldest(const fpm_samples *samples) {
     return samples->slots ? samples->slots[0].newer : 0;
 }
 
+// The sample inserted last, 0 = there is none.
+static inline uint32_t fpm_samples_newest(const fpm_samples *samples) {
+    return samples->slots ? samples->slots[0].older : 0;
+}
+
 static inline bool fpm_grid_contains(const fpm_grid *grid, fpm_load load) {
     const double x = (double)load.x[0], y = (double)load.x[1];
     const bool is_in = (x >= grid->low[0]) & (x <= grid->high[0]);

@@ -159,7 +159,7 @@ const sim_command sim_cmd_estimate = {
         "polynomial. --state FILE asks a saved model: corrections learned on top of the estimator, or, with "
         "--estimator\n"
         "regression, a regression, which answers `none` to what it has not seen enough of.\n",
-    .options = SIM_OPT_SET | SIM_OPT_DATA | SIM_OPT_DEPLOYMENT | SIM_OPT_ESTIMATE | SIM_OPT_FORMAT,
+    .options = SIM_OPT_SET | SIM_OPT_DATA | SIM_OPT_DEPLOYMENT | SIM_OPT_ESTIMATOR | SIM_OPT_ESTIMATE | SIM_OPT_FORMAT,
     .min_arguments = 0,
     .max_arguments = 1,
     .run = run,
