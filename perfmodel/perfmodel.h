@@ -288,6 +288,11 @@ void fpm_model_free(fpm_model *model);
 fpm_status fpm_model_estimate_ms(const fpm_model *model, const fpm_metrics *ranks, size_t n_ranks, double *ms,
                                  bool *has_estimate, fpm_error *error);
 
+// The model as an estimator: it prices, and learns no more. Takes ownership of the model (also when it fails); shares
+// `fallback`, which prices what a regression does not know (NULL: such a pass is FPM_UNSUPPORTED). FPM_NO_MEMORY.
+fpm_status fpm_estimator_new_model(fpm_estimator **estimator, fpm_model *model, fpm_estimator *fallback,
+                                   fpm_error *error);
+
 typedef struct fpm_iteration {
     const fpm_metrics *ranks;
     size_t n_ranks;

@@ -138,11 +138,15 @@ static sim_status estimator_from(sim_estimate_subject *subject, const sim_cli *c
     if (status != SIM_OK) return status;
     subject->is_native = sim_pricing_is_native(&settings, &subject->deployment);
     subject->pricing = (fpm_pricing)settings.pricing;
-    if (subject->is_regression && settings.fallback < 0 && strcmp(cli->command, "tune") == 0)
-        return check_no_base(config, &settings, error);
+    const bool learns = strcmp(cli->command, "tune") == 0;
+    if (learns && settings.state[0])
+        return sim_config_contradiction(config, error, "perfmodel", "state",
+                                        "tune goes on from a saved model by --load (leave out perfmodel.state)");
+    if (subject->is_regression && settings.fallback < 0 && learns) return check_no_base(config, &settings, error);
     if (subject->is_native)
         status = sim_native_prices_load(&subject->prices, config, settings.calibration, &subject->deployment, error);
     if (status != SIM_OK) return status;
+    if (settings.state[0]) subject->is_native = false; // no longer those prices alone
     return sim_pricing_new(estimator, config, &settings, &subject->deployment, &subject->prices,
                            (uint64_t)capacity_tokens, error);
 }

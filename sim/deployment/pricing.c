@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#include "sim/deployment/learned_prices.h"
+
 static const char *const estimator_names[] = { "native", "table", "polynomial", "fixed", "regression", "auto", NULL };
 static const char *const pricing_names[] = { "fused", "serial", NULL };
 _Static_assert(FPM_PRICING_FUSED == 0 && FPM_PRICING_SERIAL == 1, "pricing_names stand in the order of fpm_pricing");
@@ -24,6 +26,8 @@ static const sim_key keys[] = {
         .help = "fixed: a pass with both; empty = the larger one (fused) or the sum (serial)"),
     KEY(calibration, .type = SIM_KEY_TEXT, .default_text = "default",
         .help = "native: calibration, one of configs/calibrations, or none; [calibration] and its like come on top"),
+    KEY(state, .type = SIM_KEY_PATH, .default_text = "",
+        .help = "a saved model (tune --save) that prices by what it has learned on top of the estimator"),
 };
 const sim_key_table sim_pricing_keys = { "perfmodel", "what one forward pass costs", keys, sizeof keys / sizeof *keys };
 
@@ -112,17 +116,19 @@ static sim_status new_fallback(fpm_estimator **estimator, const sim_config *conf
     if (settings->fallback < 0 || settings->fallback == SIM_ESTIMATOR_REGRESSION)
         return sim_config_contradiction(
             config, error, "perfmodel", settings->fallback < 0 ? "estimator" : "fallback",
-            "estimator = regression knows nothing by itself and needs perfmodel.fallback, what prices the passes it has "
+            "estimator = regression knows nothing by itself and needs perfmodel.fallback, what prices the passes it "
+            "has "
             "not learned yet (native, polynomial or fixed; forepass estimate --state asks a saved model)");
     sim_pricing_config of_fallback = *settings;
     of_fallback.estimator = settings->fallback;
     of_fallback.fallback = -1;
+    of_fallback.state = "";
     return sim_pricing_new(estimator, config, &of_fallback, deployment, prices, capacity_tokens, error);
 }
 
-sim_status sim_pricing_new(fpm_estimator **estimator, const sim_config *config, const sim_pricing_config *settings,
-                           const sim_deployment *deployment, const sim_native_prices *prices, uint64_t capacity_tokens,
-                           sim_error *error) {
+static sim_status new_unlearned(fpm_estimator **estimator, const sim_config *config, const sim_pricing_config *settings,
+                                const sim_deployment *deployment, const sim_native_prices *prices,
+                                uint64_t capacity_tokens, sim_error *error) {
     *estimator = NULL;
     if (settings->estimator == SIM_ESTIMATOR_REGRESSION)
         return new_fallback(estimator, config, settings, deployment, prices, capacity_tokens, error);
@@ -150,4 +156,20 @@ sim_status sim_pricing_new(fpm_estimator **estimator, const sim_config *config, 
         break;
     }
     return sim_error_set(error, SIM_INTERNAL, NULL, 0, "[perfmodel]: no such estimator");
+}
+
+sim_status sim_pricing_new(fpm_estimator **estimator, const sim_config *config, const sim_pricing_config *settings,
+                           const sim_deployment *deployment, const sim_native_prices *prices, uint64_t capacity_tokens,
+                           sim_error *error) {
+    if (!settings->state[0])
+        return new_unlearned(estimator, config, settings, deployment, prices, capacity_tokens, error);
+    const bool is_regression = settings->estimator == SIM_ESTIMATOR_REGRESSION;
+    fpm_estimator *base = NULL;
+    sim_status status = SIM_OK;
+    *estimator = NULL;
+    if (!is_regression || settings->fallback >= 0)
+        status = new_unlearned(&base, config, settings, deployment, prices, capacity_tokens, error);
+    if (!status) status = sim_learned_prices_load(estimator, config, settings->state, base, is_regression, error);
+    fpm_estimator_free(base);
+    return status;
 }

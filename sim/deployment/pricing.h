@@ -26,6 +26,7 @@ typedef struct sim_pricing_config {
     double decode_ms;        // < 0: not given
     double mixed_ms;         // < 0: not given
     const char *calibration; // native: of configs/calibrations; "none" = uncalibrated
+    const char *state;       // a saved model that prices; "" = none
 } sim_pricing_config;
 
 extern const sim_key_table sim_pricing_keys; // section [perfmodel]
@@ -36,6 +37,7 @@ bool sim_pricing_is_native(const sim_pricing_config *settings, const sim_deploym
 // The estimator that `settings` describe, of a regression its fallback; `deployment` is what native prices, by `prices` (NULL: nothing), `capacity_tokens` are the KV tokens of one rank (polynomial
 // only). Contradictions are placed where `config` was given the key. SIM_USAGE: `native` without model or system, `fixed` without prefill_ms or decode_ms, a
 // time or fallback that has no effect, `regression` without a fallback, `polynomial` with a capacity of 0, an estimator that this build does not have.
+// With perfmodel.state the saved model prices, on top of that estimator (learned_prices.h, which has more errors); it learns no more.
 sim_status sim_pricing_new(fpm_estimator **estimator, const sim_config *config, const sim_pricing_config *settings,
                            const sim_deployment *deployment, const sim_native_prices *prices, uint64_t capacity_tokens,
                            sim_error *error);
