@@ -38,7 +38,7 @@ static sim_status load(fpm_model **model, const sim_cli *cli, const sim_estimate
                                        : "the saved model corrects an estimator (name it: it is no regression)");
 }
 
-static sim_status new_measures(sim_learner *learner, bool has_held_out, sim_error *error) {
+static sim_status new_measures(sim_log_learner *learner, bool has_held_out, sim_error *error) {
     learner->learned = sim_measures_new();
     if (has_held_out) learner->held_out = sim_measures_new();
     if (learner->learned && (learner->held_out || !has_held_out)) return SIM_OK;
@@ -46,7 +46,7 @@ static sim_status new_measures(sim_learner *learner, bool has_held_out, sim_erro
 }
 
 static sim_status add(sim_tune_learners *learners, const sim_cli *cli, const variant *of, sim_error *error) {
-    sim_learner *learner = &learners->all[learners->n++];
+    sim_log_learner *learner = &learners->all[learners->n++];
     learner->name = of->name;
     const sim_status status = cli->load ? load(&learner->model, cli, learners->subject, error)
                                         : new_model(&learner->model, learners->subject, of, error);

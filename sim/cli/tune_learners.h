@@ -11,7 +11,7 @@ enum { SIM_MOST_LEARNERS = 4 };
 
 typedef struct sim_tune_learners {
     sim_estimate_subject *subject;
-    sim_learner all[SIM_MOST_LEARNERS];
+    sim_log_learner all[SIM_MOST_LEARNERS];
     size_t n;
 } sim_tune_learners;
 

@@ -68,7 +68,7 @@ static sim_status check_learner(const sim_config *config, const sim_settings *se
     const bool is_tuned = settings->tuning.mode == SIM_TUNING_ONLINE;
     if (settings->pricing.estimator != SIM_ESTIMATOR_REGRESSION || is_tuned || settings->pricing.state[0]) return SIM_OK;
     return sim_config_contradiction(config, error, "perfmodel", "estimator",
-                                    "estimator = regression knows only what it learns: it needs tuning.mode = online "
+                                    "estimator = regression knows nothing by itself: it needs tuning.mode = online "
                                     "and a [truth] to learn from, or perfmodel.state with what was learned (or choose "
                                     "native, polynomial or fixed)");
 }

@@ -25,14 +25,14 @@ static void add_input(cJSON *root, const sim_learning_report *report) {
     sim_json_add_count(input, "with_differing_wall_times", counts->n_disagreeing);
 }
 
-static void add_measures(cJSON *object, const char *key, const sim_learner *learner, const sim_measures *measures) {
+static void add_measures(cJSON *object, const char *key, const sim_log_learner *learner, const sim_measures *measures) {
     const fpm_model *models[] = { learner->model };
     const sim_tuning_result result = { .measures = measures, .models = models, .n_models = 1 };
     cJSON *block = cJSON_AddObjectToObject(object, key);
     sim_tuning_add_kinds(block, &result);
 }
 
-static void add_learner(cJSON *object, const sim_learning_report *report, const sim_learner *learner) {
+static void add_learner(cJSON *object, const sim_learning_report *report, const sim_log_learner *learner) {
     add_measures(object, "tuning", learner, learner->learned);
     if (!learner->held_out) return;
     add_measures(object, "held_out", learner, learner->held_out);
@@ -73,7 +73,7 @@ static void put_input(FILE *out, const sim_log_counts *counts) {
 }
 
 static sim_status put_one(const sim_learning_report *report, FILE *out, sim_error *error) {
-    const sim_learner *learner = &report->feed->learners[0];
+    const sim_log_learner *learner = &report->feed->learners[0];
     const fpm_model *models[] = { learner->model };
     sim_tuning_result result = { .measures = learner->learned, .models = models, .n_models = 1 };
     fputs("\nEstimated, then learned:\n", out);
@@ -108,7 +108,7 @@ static void put_variant(FILE *out, const char *name, const sim_error_measures *e
 // One kind: the base estimate, then every learner.
 static void put_kind(FILE *out, const sim_log_feed *feed, fpm_kind kind) {
     for (size_t i = 0; i < feed->n_learners; i++) {
-        const sim_learner *learner = &feed->learners[i];
+        const sim_log_learner *learner = &feed->learners[i];
         const sim_kind_measures learned = sim_measures_of(learner->learned, kind);
         sim_kind_measures held_out = { .n_observations = 0 };
         if (learner->held_out) held_out = sim_measures_of(learner->held_out, kind);

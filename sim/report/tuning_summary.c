@@ -54,6 +54,16 @@ static void add_drift(cJSON *block, const sim_tuner *tuner) {
     }
 }
 
+static void add_recorded(cJSON *block, const sim_recorded_counts *counts) {
+    cJSON *object = cJSON_AddObjectToObject(block, "recorded");
+    sim_json_add_count(object, "passes", counts->n_recorded);
+    sim_json_add_count(object, "unmeasured_passes", counts->n_unmeasured);
+    sim_json_add_count(object, "exact", counts->n_exact);
+    sim_json_add_count(object, "interpolated", counts->n_interpolated);
+    sim_json_add_count(object, "nearest", counts->n_nearest);
+    sim_json_add_count(object, "estimated", counts->n_estimated);
+}
+
 static void add_figures(cJSON *block, const char *key, const sim_paired_figures *run) {
     if (!run->is_there) return;
     cJSON *object = cJSON_AddObjectToObject(block, key);
@@ -94,6 +104,8 @@ void sim_tuning_summary_add(cJSON *root, const sim_tuner *tuner, const sim_paire
         cJSON_AddBoolToObject(block, "frozen", counts.is_frozen);
         add_drift(block, tuner);
     }
+    const sim_recorded_counts recorded = sim_tuner_recorded(tuner);
+    if (parts->truth->source == SIM_TRUTH_RECORDED) add_recorded(block, &recorded);
     sim_tuning_add_kinds(block, &result);
     if (paired) add_paired(block, paired);
 }
@@ -106,6 +118,15 @@ static void put_drift(FILE *out, const sim_tuner *tuner, fpm_kind kind) {
     fprintf(out, "Drift: %s passes left what the model remembers %llu times, first at %.3f s, for %llu passes%s\n",
             fpm_kind_name(kind), (unsigned long long)drift.n_alarms, sim_s_from_ns(drift.first_ns),
             (unsigned long long)drift.n_passes, drift.is_on ? ", and at the end" : "");
+}
+
+static void put_recorded(FILE *out, const sim_recorded_counts *counts) {
+    fprintf(out,
+            "Recorded         %llu passes; of the simulated ones %llu exact, %llu interpolated, %llu nearest, %llu "
+            "estimated\n",
+            (unsigned long long)counts->n_recorded, (unsigned long long)counts->n_exact,
+            (unsigned long long)counts->n_interpolated, (unsigned long long)counts->n_nearest,
+            (unsigned long long)counts->n_estimated);
 }
 
 static void put_number(FILE *out, const sim_paired_figures *run, size_t i, const sim_paired_figures *base) {
@@ -141,6 +162,8 @@ sim_status sim_tuning_summary_write_table(const sim_tuner *tuner, const sim_pair
     if (counts.is_frozen) fputs(", then frozen", out);
     if (parts->is_regression) fprintf(out, "; %llu passes took the fallback", (unsigned long long)counts.n_fallback);
     fputc('\n', out);
+    const sim_recorded_counts recorded = sim_tuner_recorded(tuner);
+    if (parts->truth->source == SIM_TRUTH_RECORDED) put_recorded(out, &recorded);
     const sim_status status = sim_tuning_write_table(&result, out, error);
     for (size_t i = 0; i < SIM_N_KINDS; i++) put_drift(out, tuner, kinds[i]);
     if (paired) put_paired(out, paired);

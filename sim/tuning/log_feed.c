@@ -52,7 +52,7 @@ static bool do_ranks_disagree(const fpm_metrics *ranks, size_t n_ranks) {
 }
 
 // Estimate by base and model, then let it learn.
-static fpm_status teach(const reading *in, const sim_learner *learner, const fpm_iteration *pass, double base_ms,
+static fpm_status teach(const reading *in, const sim_log_learner *learner, const fpm_iteration *pass, double base_ms,
                         sim_observation *observation, bool is_held_out, fpm_error *error) {
     bool has_estimate;
     double ms = 0;

@@ -13,17 +13,17 @@
 #include "sim/tuning/measures.h"
 
 // One who learns.
-typedef struct sim_learner {
+typedef struct sim_log_learner {
     const char *name;
     fpm_model *model;
     sim_measures *learned;  // of passes that were learned after they were estimated
     sim_measures *held_out; // of those that were not; NULL when nothing is held out
-} sim_learner;
+} sim_log_learner;
 
 typedef struct sim_log_feed {
-    const char *path;      // "-": standard input
-    fpm_estimator *base;   // the untuned price; NULL: there is none
-    sim_learner *learners; // at least one
+    const char *path;          // "-": standard input
+    fpm_estimator *base;       // the untuned price; NULL: there is none
+    sim_log_learner *learners; // at least one
     size_t n_learners;
     double held_out_share; // 0 to below 1; above 0 the log is read twice
 } sim_log_feed;

@@ -4,8 +4,17 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "sim/tuning/learner.h"
 #include "sim/tuning/pass_kind.h"
+#include "sim/tuning/recorded_log.h"
 #include "sim/tuning/synthetic_truth.h"
+
+// A log whose passes are learned one by one, beside the simulated ones.
+typedef struct recorded_feed {
+    fpm_log_reader *reader; // NULL: there is none, or it is at its end
+    const char *path;
+    uint64_t n_read, n_unmeasured;
+} recorded_feed;
 
 // What was foreseen of a worker's open pass.
 typedef struct open_pass {
@@ -14,24 +23,15 @@ typedef struct open_pass {
     sim_truth_answer truth;
 } open_pass;
 
-// A model and the finished passes it has not been shown yet.
-typedef struct learner {
-    fpm_model *model;
-    uint64_t n_learned;        // passes taken, shown or waiting
-    size_t n_pending;          // below update_every
-    fpm_metrics *pending;      // n_ranks each; NULL when nothing ever waits
-    fpm_iteration *iterations; // over them
-    bool is_frozen;
-} learner;
-
 struct sim_tuner {
     sim_tuner_parts parts;
-    sim_truth truth;
+    sim_truth truth; // none with a feed
+    recorded_feed feed;
     sim_measures *measures;
     sim_drift_guard *guards[SIM_N_KINDS]; // NULL: nothing is tuned
     open_pass *open;                      // by worker
-    learner *learners;
-    const fpm_model **models; // of the learners
+    sim_learner **learners;               // one; one per worker; or none
+    const fpm_model **models;             // of the learners
     size_t n_learners;
     uint64_t n_fallback;
 };
@@ -40,26 +40,15 @@ struct sim_tuner {
 
 static sim_status no_memory(sim_error *error) { return sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory"); }
 
-static sim_status from_fpm(fpm_status status, const fpm_error *reason, const char *doing, sim_error *error) {
-    if (status == FPM_OK) return SIM_OK;
-    const sim_status code = status == FPM_NO_MEMORY ? SIM_NO_MEMORY : SIM_INTERNAL;
-    return sim_error_set(error, code, NULL, 0, "%s: %s", doing, reason->message);
-}
-
-static sim_status init_learner(learner *l, const sim_tuner_parts *parts, sim_error *error) {
+static sim_status new_learner(sim_learner **learner, const sim_tuner_parts *parts, sim_error *error) {
+    fpm_model *model;
     fpm_error reason = { .code = FPM_OK };
     const fpm_status status = parts->is_regression
-                                  ? fpm_model_new_regression(&l->model, parts->options, &reason)
-                                  : fpm_model_new_native(&l->model, parts->estimator, parts->options, &reason);
-    if (status) return from_fpm(status, &reason, "a tuning model", error);
-    const size_t n = (size_t)parts->tuning->update_every;
-    if (n == 1) return SIM_OK;
-    l->pending = calloc(n * parts->n_ranks, sizeof *l->pending);
-    l->iterations = calloc(n, sizeof *l->iterations);
-    if (!l->pending || !l->iterations) return no_memory(error);
-    for (size_t i = 0; i < n; i++)
-        l->iterations[i] = (fpm_iteration){ &l->pending[i * parts->n_ranks], parts->n_ranks };
-    return SIM_OK;
+                                  ? fpm_model_new_regression(&model, parts->options, &reason)
+                                  : fpm_model_new_native(&model, parts->estimator, parts->options, &reason);
+    if (!status) return sim_learner_new(learner, model, parts->tuning, error);
+    return sim_error_set(error, status == FPM_NO_MEMORY ? SIM_NO_MEMORY : SIM_USAGE, NULL, 0, "[perfmodel]: %s",
+                         reason.message);
 }
 
 static sim_status init_learners(sim_tuner *tuner, sim_error *error) {
@@ -71,15 +60,21 @@ static sim_status init_learners(sim_tuner *tuner, sim_error *error) {
     if (!tuner->learners || !tuner->models) return no_memory(error);
     tuner->n_learners = n;
     for (size_t i = 0; i < n; i++) {
-        const sim_status status = init_learner(&tuner->learners[i], &tuner->parts, error);
+        const sim_status status = new_learner(&tuner->learners[i], &tuner->parts, error);
         if (status) return status;
-        tuner->models[i] = tuner->learners[i].model;
+        tuner->models[i] = sim_learner_model(tuner->learners[i]);
     }
     for (size_t k = 0; k < SIM_N_KINDS; k++) {
         tuner->guards[k] = sim_drift_guard_new(tuning->drift_threshold, (size_t)tuning->drift_window);
         if (!tuner->guards[k]) return no_memory(error);
     }
     return SIM_OK;
+}
+
+static sim_status open_feed(recorded_feed *feed, const char *path, sim_error *error) {
+    fpm_error reason;
+    feed->path = path;
+    return fpm_log_reader_open(&feed->reader, path, &reason) ? sim_log_error(&reason, path, 0, error) : SIM_OK;
 }
 
 static sim_status init(sim_tuner *tuner, sim_error *error) {
@@ -89,7 +84,11 @@ static sim_status init(sim_tuner *tuner, sim_error *error) {
     if (!tuner->measures || !tuner->open) return no_memory(error);
     const sim_status status = init_learners(tuner, error);
     if (status) return status;
-    return sim_synthetic_truth_new(&tuner->truth, parts->truth, parts->root_seed, parts->n_workers, error);
+    if (parts->truth->source == SIM_TRUTH_SYNTHETIC)
+        return sim_synthetic_truth_new(&tuner->truth, parts->truth, parts->root_seed, parts->n_workers, error);
+    if (parts->truth->feed == SIM_FEED_MATCH)
+        return sim_recorded_truth_new(&tuner->truth, parts->truth, parts->n_ranks, error);
+    return open_feed(&tuner->feed, parts->truth->path, error);
 }
 
 sim_status sim_tuner_new(sim_tuner **tuner, const sim_tuner_parts *parts, sim_error *error) {
@@ -107,13 +106,10 @@ sim_status sim_tuner_new(sim_tuner **tuner, const sim_tuner_parts *parts, sim_er
 
 void sim_tuner_free(sim_tuner *tuner) {
     if (!tuner) return;
-    for (size_t i = 0; i < tuner->n_learners; i++) {
-        fpm_model_free(tuner->learners[i].model);
-        free(tuner->learners[i].pending);
-        free(tuner->learners[i].iterations);
-    }
+    for (size_t i = 0; i < tuner->n_learners; i++) sim_learner_free(tuner->learners[i]);
     for (size_t k = 0; k < SIM_N_KINDS; k++) sim_drift_guard_free(tuner->guards[k]);
     sim_truth_free(&tuner->truth);
+    fpm_log_reader_free(tuner->feed.reader);
     sim_measures_free(tuner->measures);
     free(tuner->learners);
     free(tuner->models);
@@ -123,26 +119,30 @@ void sim_tuner_free(sim_tuner *tuner) {
 
 // --- a pass begins ----------------------------------------------------------------------------------------------------
 
-static learner *learner_of(sim_tuner *tuner, uint32_t worker) {
+static sim_learner *learner_of(const sim_tuner *tuner, uint32_t worker) {
     if (tuner->n_learners == 0) return NULL;
-    return &tuner->learners[tuner->n_learners > 1 ? worker : 0];
+    return tuner->learners[tuner->n_learners > 1 ? worker : 0];
 }
 
-// What the estimator and the model say of a pass. `l` may be NULL.
-static sim_status foresee(const sim_tuner *tuner, const learner *l, const fpm_metrics *ranks, size_t n_ranks,
+// What the estimator and the model say of a pass. `learner` may be NULL.
+static sim_status foresee(const sim_tuner *tuner, const sim_learner *learner, const fpm_metrics *ranks, size_t n_ranks,
                           double *base_ms, double *tuned_ms, sim_error *error) {
     fpm_error reason;
     fpm_status status = fpm_estimate_valid_ms(tuner->parts.estimator, ranks, n_ranks, base_ms, &reason);
     bool has_estimate = false;
-    if (!status && l) status = fpm_model_estimate_ms(l->model, ranks, n_ranks, tuned_ms, &has_estimate, &reason);
+    if (!status && learner)
+        status = fpm_model_estimate_ms(sim_learner_model(learner), ranks, n_ranks, tuned_ms, &has_estimate, &reason);
     if (!has_estimate) *tuned_ms = SIM_NO_ESTIMATE;
     if (!status) return SIM_OK;
     return sim_error_set(error, SIM_INTERNAL, NULL, 0, "pricing a pass of worker %s: %s", ranks[0].worker_id,
                          reason.message);
 }
 
-static sim_status observe(sim_tuner *tuner, uint32_t worker, int64_t now_ns, const fpm_metrics *ranks, open_pass *pass,
-                          sim_error *error) {
+// What the pass takes by the truth; without one (a feed) or without work, what it takes by the model.
+static sim_status decide_wall_time(sim_tuner *tuner, uint32_t worker, int64_t now_ns, const fpm_metrics *ranks,
+                                   open_pass *pass, double model_ms, sim_error *error) {
+    pass->truth = (sim_truth_answer){ .wall_s = model_ms / 1e3, .noiseless_ms = SIM_NO_ESTIMATE };
+    if (pass->kind == FPM_EMPTY || !tuner->truth.ops) return SIM_OK;
     const sim_truth_query query = { worker, now_ns, ranks, tuner->parts.n_ranks, pass->kind, pass->base_ms };
     return tuner->truth.ops->ask(tuner->truth.state, &query, &pass->truth, error);
 }
@@ -151,43 +151,20 @@ sim_status sim_tuner_begin_pass(sim_tuner *tuner, uint32_t worker, int64_t now_n
                                 sim_error *error) {
     const uint32_t n_ranks = tuner->parts.n_ranks;
     open_pass *pass = &tuner->open[worker];
-    const learner *l = learner_of(tuner, worker);
+    const sim_learner *learner = learner_of(tuner, worker);
     pass->kind = sim_pass_kind(ranks, n_ranks);
-    sim_status status = foresee(tuner, l, ranks, n_ranks, &pass->base_ms, &pass->tuned_ms, error);
+    sim_status status = foresee(tuner, learner, ranks, n_ranks, &pass->base_ms, &pass->tuned_ms, error);
     if (status) return status;
-    pass->truth = (sim_truth_answer){ .wall_s = pass->base_ms / 1e3, .noiseless_ms = pass->base_ms };
-    if (pass->kind != FPM_EMPTY) status = observe(tuner, worker, now_ns, ranks, pass, error);
-    if (status) return status;
-    tuner->n_fallback += l && pass->tuned_ms < 0;
+    tuner->n_fallback += learner && pass->tuned_ms < 0;
     const double model_ms = pass->tuned_ms < 0 ? pass->base_ms : pass->tuned_ms;
+    status = decide_wall_time(tuner, worker, now_ns, ranks, pass, model_ms, error);
     // From the seconds of the log, so that a run which takes its times from that log has the same to the last bit.
     *clock_ms = tuner->parts.tuning->clock == SIM_CLOCK_TRUTH ? pass->truth.wall_s * 1e3 : model_ms;
     for (uint32_t i = 0; i < n_ranks; i++) ranks[i].wall_time_s = pass->truth.wall_s;
-    return SIM_OK;
+    return status;
 }
 
 // --- a pass ends ------------------------------------------------------------------------------------------------------
-
-static sim_status show(learner *l, const fpm_iteration *iterations, size_t n, sim_error *error) {
-    fpm_error reason;
-    const fpm_status status = fpm_model_tune(l->model, iterations, n, &reason);
-    return from_fpm(status, &reason, "learning from a pass", error);
-}
-
-static sim_status learn(sim_tuner *tuner, learner *l, int64_t now_ns, const fpm_metrics *ranks, size_t n_ranks,
-                        sim_error *error) {
-    const sim_tuning_config *tuning = tuner->parts.tuning;
-    const sim_freeze *freeze = &tuning->freeze_after;
-    l->is_frozen |=
-        (freeze->passes > 0 && l->n_learned >= freeze->passes) || (freeze->time_ns > 0 && now_ns >= freeze->time_ns);
-    if (l->is_frozen) return SIM_OK;
-    l->n_learned++;
-    if (!l->pending) return show(l, &(const fpm_iteration){ ranks, n_ranks }, 1, error);
-    for (size_t i = 0; i < n_ranks; i++) l->pending[l->n_pending * n_ranks + i] = ranks[i];
-    if (++l->n_pending < (size_t)tuning->update_every) return SIM_OK;
-    l->n_pending = 0;
-    return show(l, l->iterations, (size_t)tuning->update_every, error);
-}
 
 // The errors of a pass, before anything is learned from it.
 static void measure(sim_tuner *tuner, const open_pass *pass, double observed_ms, int64_t now_ns) {
@@ -205,14 +182,45 @@ static void measure(sim_tuner *tuner, const open_pass *pass, double observed_ms,
         sim_drift_guard_add(tuner->guards[pass->kind - FPM_PREFILL], pass->tuned_ms, observed_ms, now_ns);
 }
 
+// The next recorded pass that was measured: foreseen, measured against its wall time, learned.
+static sim_status learn_recorded(sim_tuner *tuner, int64_t now_ns, sim_error *error) {
+    recorded_feed *feed = &tuner->feed;
+    const fpm_metrics *ranks = NULL;
+    size_t n_ranks = 0;
+    open_pass pass = { .kind = FPM_EMPTY };
+    for (;;) {
+        int64_t line;
+        fpm_error reason;
+        if (fpm_log_reader_next(feed->reader, &ranks, &n_ranks, &line, &reason))
+            return sim_log_error(&reason, feed->path, 0, error);
+        if (n_ranks == 0) break;
+        if (fpm_metrics_validate(ranks, n_ranks, &reason)) return sim_log_error(&reason, feed->path, line, error);
+        pass.kind = sim_pass_kind(ranks, n_ranks);
+        pass.truth = (sim_truth_answer){ sim_pass_wall_s(ranks, n_ranks), SIM_NO_ESTIMATE, false };
+        feed->n_read++;
+        if (pass.kind != FPM_EMPTY && pass.truth.wall_s > 0) break;
+        feed->n_unmeasured++;
+    }
+    if (n_ranks == 0) {
+        fpm_log_reader_free(feed->reader);
+        feed->reader = NULL;
+        return SIM_OK;
+    }
+    const sim_status status = foresee(tuner, tuner->learners[0], ranks, n_ranks, &pass.base_ms, &pass.tuned_ms, error);
+    if (status) return status;
+    measure(tuner, &pass, pass.truth.wall_s * 1e3, now_ns);
+    return sim_learner_take(tuner->learners[0], now_ns, ranks, n_ranks, error);
+}
+
 sim_status sim_tuner_end_pass(sim_tuner *tuner, uint32_t worker, int64_t now_ns, const fpm_metrics *ranks,
                               sim_error *error) {
     const open_pass *pass = &tuner->open[worker];
     const double observed_ms = pass->truth.wall_s * 1e3;
+    if (!tuner->truth.ops) return tuner->feed.reader ? learn_recorded(tuner, now_ns, error) : SIM_OK;
     if (pass->kind == FPM_EMPTY || !(observed_ms > 0)) return SIM_OK; // nothing to be learned from
     measure(tuner, pass, observed_ms, now_ns);
-    learner *l = learner_of(tuner, worker);
-    return l ? learn(tuner, l, now_ns, ranks, tuner->parts.n_ranks, error) : SIM_OK;
+    sim_learner *learner = learner_of(tuner, worker);
+    return learner ? sim_learner_take(learner, now_ns, ranks, tuner->parts.n_ranks, error) : SIM_OK;
 }
 
 // --- what came of it --------------------------------------------------------------------------------------------------
@@ -229,10 +237,17 @@ const fpm_model *const *sim_tuner_models(const sim_tuner *tuner, size_t *n_model
 sim_tuner_counts sim_tuner_count(const sim_tuner *tuner) {
     sim_tuner_counts counts = { .n_fallback = tuner->n_fallback };
     for (size_t i = 0; i < tuner->n_learners; i++) {
-        counts.n_learned += tuner->learners[i].n_learned - tuner->learners[i].n_pending;
-        counts.is_frozen |= tuner->learners[i].is_frozen;
+        counts.n_learned += sim_learner_count(tuner->learners[i]);
+        counts.is_frozen |= sim_learner_is_frozen(tuner->learners[i]);
     }
     return counts;
+}
+
+sim_recorded_counts sim_tuner_recorded(const sim_tuner *tuner) {
+    if (tuner->parts.truth->source != SIM_TRUTH_RECORDED) return (sim_recorded_counts){ .n_recorded = 0 };
+    if (tuner->truth.ops) return sim_recorded_truth_counts(&tuner->truth);
+    return (sim_recorded_counts){ .n_recorded = tuner->feed.n_read - tuner->feed.n_unmeasured,
+                                  .n_unmeasured = tuner->feed.n_unmeasured };
 }
 
 sim_drift sim_tuner_drift(const sim_tuner *tuner, fpm_kind kind) {

@@ -8,6 +8,7 @@
 #define SIM_TUNING_TUNER_H
 
 #include "sim/tuning/drift_guard.h"
+#include "sim/tuning/recorded_truth.h"
 #include "sim/tuning/truth.h"
 
 typedef struct sim_tuner_parts {
@@ -47,6 +48,8 @@ const sim_measures *sim_tuner_measures(const sim_tuner *tuner);
 // One model (scope = pool), one per worker, or none (mode = off).
 const fpm_model *const *sim_tuner_models(const sim_tuner *tuner, size_t *n_models);
 sim_tuner_counts sim_tuner_count(const sim_tuner *tuner);
+// How a recorded truth answered, or how much of it was read. All 0 without one.
+sim_recorded_counts sim_tuner_recorded(const sim_tuner *tuner);
 sim_drift sim_tuner_drift(const sim_tuner *tuner, fpm_kind kind);
 
 #endif
