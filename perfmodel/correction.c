@@ -69,11 +69,11 @@ bool fpm_correction_copy(fpm_correction *copy, const fpm_correction *correction)
 }
 
 bool fpm_correction_learn(fpm_correction *correction, fpm_load load, double ratio) {
-    fpm_samples_change change;
-    if (correction->is_smooth && !reserve_scratch(correction, correction->samples.n + 1)) return false;
-    if (!fpm_samples_insert(&correction->samples, load, ratio, &change)) return false;
-    correction->is_stale = true;
-    return true;
+    if (correction->is_smooth) {
+        if (!reserve_scratch(correction, correction->samples.n + 1)) return false;
+        correction->is_stale = true; // also when there is no memory for the sample: a fit of the same ones then
+    }
+    return fpm_samples_insert_sorted(&correction->samples, load, ratio);
 }
 
 void fpm_correction_refit(fpm_correction *correction) {

@@ -9,6 +9,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 // The load of an iteration: that of one rank, never a mixture.
 typedef struct iteration_load {
@@ -17,6 +18,19 @@ typedef struct iteration_load {
     fpm_load load;
     uint32_t batch; // decoding requests
 } iteration_load;
+
+// Two counts as one load, in a register: put together in memory, reading both at once would wait until they have left
+// for the cache.
+static inline fpm_load pack_load(uint32_t x0, uint32_t x1) {
+    fpm_load load;
+#if defined __BYTE_ORDER__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    const uint64_t both = x0 | (uint64_t)x1 << 32;
+    memcpy(&load, &both, sizeof load);
+#else
+    load = (fpm_load){ { x0, x1 } };
+#endif
+    return load;
+}
 
 static inline iteration_load find_load(const fpm_metrics *ranks, size_t n_ranks) {
     iteration_load found = { .is_unsound = n_ranks == 0, .kind = FPM_EMPTY };
@@ -32,8 +46,8 @@ static inline iteration_load find_load(const fpm_metrics *ranks, size_t n_ranks)
     }
     if (!speaker) return found;
     found.kind = fpm_scheduled_kind(speaker);
-    found.load.x[0] = speaker->sum_prefill_tokens ? speaker->sum_prefill_tokens : speaker->num_decode_requests;
-    found.load.x[1] = speaker->sum_decode_kv_tokens;
+    const uint32_t first = speaker->sum_prefill_tokens ? speaker->sum_prefill_tokens : speaker->num_decode_requests;
+    found.load = pack_load(first, speaker->sum_decode_kv_tokens);
     found.batch = speaker->num_decode_requests;
     return found;
 }

@@ -278,7 +278,8 @@ static COLD uint32_t fullest_of_many(const fpm_samples *samples) {
 
 // Take out the oldest sample of the fullest bucket: of few buckets the one that has just grown, or `rival`, which was
 // the fullest before that. Its slot is the spare one then.
-static inline void evict(fpm_samples *samples, uint32_t grown, uint32_t rival, fpm_samples_change *change) {
+static inline void evict(fpm_samples *samples, uint32_t grown, uint32_t rival, bool keeps_sorted,
+                         fpm_samples_change *change) {
     uint32_t index = rival;
     if (rival == FPM_NONE)
         index = fullest_of_many(samples);
@@ -292,7 +293,7 @@ static inline void evict(fpm_samples *samples, uint32_t grown, uint32_t rival, f
     update_fullness(samples, index);
     remove_from_ring(samples->slots, slot);
     samples->spare = slot;
-    if (samples->keeps_sorted) fpm_sorted_list_remove(&bucket->sorted, sample->value);
+    if (keeps_sorted) fpm_sorted_list_remove(&bucket->sorted, sample->value);
     change->shrunk = index;
     change->evicted_load = sample->load;
     change->evicted_value = sample->value;
@@ -360,7 +361,9 @@ static COLD bool widen(fpm_samples *samples, fpm_load load) {
     return true;
 }
 
-bool fpm_samples_insert(fpm_samples *samples, fpm_load load, double value, fpm_samples_change *change) {
+// Compiled twice: with sorted values, and without.
+static inline __attribute__((always_inline)) bool insert(fpm_samples *samples, fpm_load load, double value,
+                                                         bool keeps_sorted, fpm_samples_change *change) {
     const bool is_inside = fpm_grid_contains(&samples->grid, load);
     change->shrunk = FPM_NONE;
     change->is_stored = is_inside || !samples->grid.is_fixed;
@@ -375,7 +378,7 @@ bool fpm_samples_insert(fpm_samples *samples, fpm_load load, double value, fpm_s
     // A new bucket becomes known only when nothing can fail any more: an empty one would be found and have no median.
     fpm_bucket *home = &samples->buckets[is_new ? samples->n_buckets : grown];
     if (is_new) fpm_sorted_list_clear(&home->sorted);
-    if (samples->keeps_sorted && !fpm_sorted_list_reserve(&home->sorted)) return false;
+    if (keeps_sorted && !fpm_sorted_list_reserve(&home->sorted)) return false;
     // From here on nothing fails.
     if (is_new) grown = add_bucket(samples, key);
     const bool is_full = samples->n >= samples->limit;
@@ -387,11 +390,21 @@ bool fpm_samples_insert(fpm_samples *samples, fpm_load load, double value, fpm_s
     samples->slots[slot].number = samples->next_number++;
     append_to_ring(samples->slots, slot);
     append_to_bucket(samples, grown, slot);
-    if (samples->keeps_sorted) fpm_sorted_list_insert(&samples->buckets[grown].sorted, value);
+    if (keeps_sorted) fpm_sorted_list_insert(&samples->buckets[grown].sorted, value);
     if (is_full)
-        evict(samples, grown, rival, change);
+        evict(samples, grown, rival, keeps_sorted, change);
     else
         samples->spare = ++samples->n + 1;
     change->grown = grown;
     return true;
+}
+
+bool fpm_samples_insert(fpm_samples *samples, fpm_load load, double value, fpm_samples_change *change) {
+    return samples->keeps_sorted ? insert(samples, load, value, true, change)
+                                 : insert(samples, load, value, false, change);
+}
+
+bool fpm_samples_insert_sorted(fpm_samples *samples, fpm_load load, double value) {
+    fpm_samples_change ignored;
+    return insert(samples, load, value, true, &ignored);
 }

@@ -82,6 +82,8 @@ bool fpm_samples_copy(fpm_samples *copy, const fpm_samples *samples); // false: 
 
 // False: no memory; the set is as it was. O(buckets) when full, else O(1); O(samples) when the grid grows.
 bool fpm_samples_insert(fpm_samples *samples, fpm_load load, double value, fpm_samples_change *change);
+// The same for a set that keeps its values sorted, when nobody asks what changed.
+bool fpm_samples_insert_sorted(fpm_samples *samples, fpm_load load, double value);
 // Before the first insertion, for a loaded state: the bounds the grid had grown to.
 void fpm_samples_set_bounds(fpm_samples *samples, const double low[2], const double high[2]);
 

@@ -35,7 +35,7 @@ Test(ape_histogram, percentiles_are_those_of_the_sorted_errors_to_a_thousandth) 
 Test(ape_histogram, errors_out_of_the_buckets_keep_their_order) {
     sim_ape_histogram *h = calloc(1, sizeof *h);
     cr_expect_eq(sim_ape_histogram_percentile(h, 50), 0, "empty");
-    static const double values[] = { 0, 1e-12, 0.25, 65535.9, 65536, 1e300, INFINITY };
+    static const double values[] = { 0, 1e-12, 0.25, 65535.9, 65536, 1e300, (double)INFINITY };
     for (size_t i = 0; i < 7; i++) sim_ape_histogram_add(h, values[i]);
     cr_expect_eq(sim_ape_histogram_percentile(h, 0), 0);
     cr_expect_float_eq(sim_ape_histogram_percentile(h, 100 * 2 / 6.0), 0.25, 2.5e-4);
