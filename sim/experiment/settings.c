@@ -2,17 +2,20 @@
 #include "sim/experiment/settings.h"
 
 const sim_key_table *const sim_settings_tables[] = {
-    &sim_workload_keys, &sim_csv_keys,    &sim_load_keys,     &sim_data_keys,    &sim_model_keys, &sim_system_keys,
-    &sim_parallel_keys, &sim_engine_keys, &sim_kv_cache_keys, &sim_pricing_keys, &sim_model_options_keys, &sim_tuning_keys, &sim_truth_keys, &sim_cluster_keys,
-    &sim_router_keys,   &sim_sla_keys,    &sim_report_keys,   SIM_CALIBRATION_TABLE_LIST
+    &sim_workload_keys, &sim_csv_keys,           &sim_load_keys,
+    &sim_data_keys,     &sim_model_keys,         &sim_system_keys,
+    &sim_parallel_keys, &sim_engine_keys,        &sim_kv_cache_keys,
+    &sim_pricing_keys,  &sim_model_options_keys, &sim_tuning_keys,
+    &sim_truth_keys,    &sim_cluster_keys,       &sim_router_keys,
+    &sim_sla_keys,      &sim_report_keys,        SIM_CALIBRATION_TABLE_LIST
 };
 const size_t sim_settings_n_tables = sizeof sim_settings_tables / sizeof *sim_settings_tables;
 
 sim_status sim_settings_estimator(const sim_config *config, const sim_settings *settings, fpm_estimator **estimator,
                                   sim_error *error) {
     uint64_t capacity_tokens = (uint64_t)settings->kv_cache.num_blocks * (uint64_t)settings->kv_cache.block_size;
-    return sim_pricing_new(estimator, config, &settings->pricing, &settings->deployment, &settings->prices, capacity_tokens,
-                           error);
+    return sim_pricing_new(estimator, config, &settings->pricing, &settings->deployment, &settings->prices,
+                           capacity_tokens, error);
 }
 
 sim_status sim_settings_tuner(const sim_settings *settings, fpm_estimator *estimator, sim_tuner **tuner,
