@@ -342,7 +342,10 @@ bool fpm_json_number_text(fpm_json *json, fpm_json_span *text) {
     skip_space(json);
     const char *at = json->at, *end = json->end;
     if (at < end && *at == '-') at++;
-    if (at >= end || !(class_at(at) & IS_DIGIT)) return syntax(json, "a number is wanted here");
+    if (at >= end || !(class_at(at) & IS_DIGIT))
+        return syntax(json, at < end && (*at == 'N' || *at == 'I')
+                                ? "a number is wanted here (NaN and Infinity are none in JSON)"
+                                : "a number is wanted here");
     if (*at == '0') {
         at++;
         if (at < end && (class_at(at) & IS_DIGIT)) return syntax(json, "a number with a leading zero");
@@ -487,9 +490,39 @@ bool fpm_json_i64(fpm_json *json, int64_t *value) {
     return true;
 }
 
+// A number of up to 19 significant digits without exponent: n / 10^k with n < 2^53 and k <= 22 is exact by one division,
+// because n and 10^k are doubles themselves (W. D. Clinger, "How to read floating point numbers accurately", 1990).
+// False: it is another one.
+static bool quick_double(fpm_json_span text, double *value) {
+    static const double power_of_ten[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                           1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
+    const char *at = text.text, *end = text.text + text.n_bytes;
+    const bool is_negative = *at == '-';
+    uint64_t n = 0;
+    at += is_negative;
+    for (; at < end && (class_at(at) & IS_DIGIT); at++) {
+        if (n >= UINT64_MAX / 10 - 1) return false;
+        n = n * 10 + (uint64_t)(*at - '0');
+    }
+    size_t n_fraction = 0;
+    if (at < end && *at == '.') {
+        const char *fraction = ++at;
+        for (; at < end && (class_at(at) & IS_DIGIT); at++) {
+            if (n >= UINT64_MAX / 10 - 1) return false;
+            n = n * 10 + (uint64_t)(*at - '0');
+        }
+        n_fraction = (size_t)(at - fraction);
+    }
+    if (at < end || n > UINT64_C(1) << 53 || n_fraction > 22) return false;
+    const double size = (double)n / power_of_ten[n_fraction];
+    *value = is_negative ? -size : size;
+    return true;
+}
+
 bool fpm_json_double(fpm_json *json, double *value) {
     fpm_json_span text;
     if (!fpm_json_number_text(json, &text)) return false;
+    if (quick_double(text, value)) return true;
     char digits[512];
     if (text.n_bytes >= sizeof digits) return syntax(json, "a number of more than 511 characters");
     memcpy(digits, text.text, text.n_bytes);

@@ -17,4 +17,8 @@ typedef struct fpm_normal_equations {
 // infinite or NaN.
 bool fpm_normal_equations_solve(const fpm_normal_equations *equations, double solution[3]);
 
+// The same for several systems of three unknowns, with the same results, some of them side by side.
+void fpm_normal_equations_solve_many(const fpm_normal_equations *equations, unsigned n_systems, double solutions[][3],
+                                     bool *is_solved);
+
 #endif

@@ -9,13 +9,28 @@
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 // The load of an iteration: that of one rank, never a mixture.
 typedef struct iteration_load {
     bool is_unsound; // some rank breaks a rule of fpm_metrics_validate
     fpm_kind kind;   // FPM_EMPTY: no rank has work
     fpm_load load;
+    uint32_t batch; // decoding requests
 } iteration_load;
+
+// Two counts as one load, in a register: put together in memory, reading both at once would wait until they have left
+// for the cache.
+static inline fpm_load pack_load(uint32_t x0, uint32_t x1) {
+    fpm_load load;
+#if defined __BYTE_ORDER__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    const uint64_t both = x0 | (uint64_t)x1 << 32;
+    memcpy(&load, &both, sizeof load);
+#else
+    load = (fpm_load){ { x0, x1 } };
+#endif
+    return load;
+}
 
 static inline iteration_load find_load(const fpm_metrics *ranks, size_t n_ranks) {
     iteration_load found = { .is_unsound = n_ranks == 0, .kind = FPM_EMPTY };
@@ -31,9 +46,15 @@ static inline iteration_load find_load(const fpm_metrics *ranks, size_t n_ranks)
     }
     if (!speaker) return found;
     found.kind = fpm_scheduled_kind(speaker);
-    found.load.x[0] = speaker->sum_prefill_tokens ? speaker->sum_prefill_tokens : speaker->num_decode_requests;
-    found.load.x[1] = speaker->sum_decode_kv_tokens;
+    const uint32_t first = speaker->sum_prefill_tokens ? speaker->sum_prefill_tokens : speaker->num_decode_requests;
+    found.load = pack_load(first, speaker->sum_decode_kv_tokens);
+    found.batch = speaker->num_decode_requests;
     return found;
+}
+
+// One rank is the common case: the compiler drops the loop then.
+static inline iteration_load find_load_quickly(const fpm_metrics *ranks, size_t n_ranks) {
+    return n_ranks == 1 ? find_load(ranks, 1) : find_load(ranks, n_ranks);
 }
 
 static fpm_status refuse_result(double ms, fpm_error *error) {
@@ -42,7 +63,7 @@ static fpm_status refuse_result(double ms, fpm_error *error) {
 
 fpm_status fpm_model_estimate_ms(const fpm_model *model, const fpm_metrics *ranks, size_t n_ranks, double *ms,
                                  bool *has_estimate, fpm_error *error) {
-    const iteration_load at = find_load(ranks, n_ranks);
+    const iteration_load at = find_load_quickly(ranks, n_ranks);
     *has_estimate = false;
     if (at.is_unsound) return fpm_metrics_validate(ranks, n_ranks, error);
     double result = 0.0;
@@ -53,9 +74,9 @@ fpm_status fpm_model_estimate_ms(const fpm_model *model, const fpm_metrics *rank
         if (status) return status;
         result *= fpm_correction_factor(&model->corrections[at.kind - FPM_PREFILL], at.load);
     } else {
-        const fpm_fit *fit = &model->regressions[at.kind - FPM_PREFILL].fit;
-        if (!fit->is_ready) return FPM_OK;
-        result = fpm_fit_ms(fit, at.load);
+        const fpm_regression *regression = &model->regressions[at.kind - FPM_PREFILL];
+        if (!fpm_regression_is_ready(regression)) return FPM_OK;
+        result = fpm_regression_ms(regression, at.load, at.batch);
     }
     if (!(result <= DBL_MAX)) return refuse_result(result, error);
     *ms = result;
@@ -75,6 +96,8 @@ static inline double observed_ms(const fpm_metrics *ranks, size_t n_ranks) {
     return longest_s * 1000.0;
 }
 
+double fpm_iteration_observed_ms(const fpm_metrics *ranks, size_t n_ranks) { return observed_ms(ranks, n_ranks); }
+
 static inline fpm_status learn_ratio(fpm_model *model, const fpm_iteration *iteration, const iteration_load *at,
                                      double observed, fpm_error *error) {
     double native;
@@ -93,13 +116,13 @@ static inline fpm_status learn_ratio(fpm_model *model, const fpm_iteration *iter
 }
 
 static inline fpm_status learn(fpm_model *model, const fpm_iteration *iteration, fpm_error *error) {
-    const iteration_load at = find_load(iteration->ranks, iteration->n_ranks);
+    const iteration_load at = find_load_quickly(iteration->ranks, iteration->n_ranks);
     if (at.is_unsound) return fpm_metrics_validate(iteration->ranks, iteration->n_ranks, error);
     if (at.kind == FPM_EMPTY) return FPM_OK;
     const double observed = observed_ms(iteration->ranks, iteration->n_ranks);
     if (!(observed > 0.0)) return FPM_OK;
     if (model->estimator) return learn_ratio(model, iteration, &at, observed, error);
-    if (!fpm_regression_learn(&model->regressions[at.kind - FPM_PREFILL], at.load, observed))
+    if (!fpm_regression_learn(&model->regressions[at.kind - FPM_PREFILL], at.load, at.batch, observed))
         return fpm_error_set(error, FPM_NO_MEMORY, "out of memory");
     return FPM_OK;
 }
@@ -108,7 +131,6 @@ fpm_status fpm_model_tune(fpm_model *model, const fpm_iteration *iterations, siz
     fpm_status status = FPM_OK;
     for (size_t i = 0; i < n_iterations && !status; i++) status = learn(model, &iterations[i], error);
     // A fit depends on the retained samples alone, so one at the end equals one after every observation.
-    if (!model->estimator)
-        for (unsigned k = 0; k < FPM_N_KINDS; k++) fpm_regression_refit(&model->regressions[k]);
+    fpm_model_refit(model);
     return status;
 }

@@ -11,10 +11,10 @@ static void bound_axis(const fpm_grid *grid, unsigned axis, uint64_t index, fpm_
     cell->high[axis] = index == grid->last_cell || !(span > 0) ? grid->high[axis] : cell->low[axis] + step;
 }
 
-static fpm_cell describe(const fpm_samples *samples, const fpm_bucket *bucket, bool has_factor) {
+static fpm_cell describe(const fpm_samples *samples, const fpm_bucket *bucket, double factor) {
     const fpm_grid *grid = &samples->grid;
     const uint64_t n_cells = grid->last_cell + 1;
-    fpm_cell cell = { .n_samples = bucket->count, .factor = has_factor ? bucket->median : 0.0 };
+    fpm_cell cell = { .n_samples = bucket->count, .factor = factor };
     bound_axis(grid, 0, grid->n_axes == 1 ? bucket->key : bucket->key / n_cells, &cell);
     if (grid->n_axes > 1) bound_axis(grid, 1, bucket->key % n_cells, &cell);
     return cell;
@@ -27,7 +27,10 @@ size_t fpm_model_cells(const fpm_model *model, fpm_kind kind, fpm_cell *cells, s
     for (uint32_t slot = fpm_samples_oldest(samples); slot; slot = samples->slots[slot].newer) {
         const uint32_t index = fpm_samples_find(samples, fpm_grid_key(&samples->grid, samples->slots[slot].load));
         if (samples->buckets[index].oldest != slot) continue; // a bucket is told of once, with its oldest sample
-        if (n < capacity) cells[n] = describe(samples, &samples->buckets[index], model->estimator != NULL);
+        const fpm_bucket *bucket = &samples->buckets[index];
+        const fpm_correction *correction = model->estimator ? &model->corrections[kind - FPM_PREFILL] : NULL;
+        const double factor = correction ? fpm_correction_bucket_factor(correction, bucket) : 0.0;
+        if (n < capacity) cells[n] = describe(samples, bucket, factor);
         n++;
     }
     return n;

@@ -29,4 +29,15 @@ static inline const fpm_samples *fpm_model_samples(const fpm_model *model, unsig
     return model->estimator ? &model->corrections[kind_index].samples : &model->regressions[kind_index].samples;
 }
 
+// Bring the fits up to what was learned.
+static inline void fpm_model_refit(fpm_model *model) {
+    if (model->estimator && model->options.correction == FPM_CORRECTION_GRID) return;
+    for (unsigned k = 0; k < FPM_N_KINDS; k++) {
+        if (model->estimator)
+            fpm_correction_refit(&model->corrections[k]);
+        else
+            fpm_regression_refit(&model->regressions[k]);
+    }
+}
+
 #endif

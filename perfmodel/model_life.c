@@ -89,7 +89,7 @@ fpm_status fpm_model_clone(fpm_model **copy, const fpm_model *model, fpm_error *
     unsigned n_done = 0;
     for (; n_done < FPM_N_KINDS && is_done; n_done += is_done) {
         if (model->estimator)
-            is_done = fpm_samples_copy(&(*copy)->corrections[n_done].samples, &model->corrections[n_done].samples);
+            is_done = fpm_correction_copy(&(*copy)->corrections[n_done], &model->corrections[n_done]);
         else
             is_done = fpm_regression_copy(&(*copy)->regressions[n_done], &model->regressions[n_done]);
     }
@@ -99,7 +99,7 @@ fpm_status fpm_model_clone(fpm_model **copy, const fpm_model *model, fpm_error *
     }
     while (n_done-- > 0) {
         if (model->estimator)
-            fpm_samples_free(&(*copy)->corrections[n_done].samples);
+            fpm_correction_free(&(*copy)->corrections[n_done]);
         else
             fpm_regression_free(&(*copy)->regressions[n_done]);
     }
@@ -112,7 +112,7 @@ void fpm_model_free(fpm_model *model) {
     if (!model) return;
     for (unsigned k = 0; k < FPM_N_KINDS; k++) {
         if (model->estimator)
-            fpm_samples_free(&model->corrections[k].samples);
+            fpm_correction_free(&model->corrections[k]);
         else
             fpm_regression_free(&model->regressions[k]);
     }
@@ -153,7 +153,7 @@ uint64_t fpm_model_retained(const fpm_model *model, fpm_kind kind) {
 
 static fpm_readiness regression_readiness(const fpm_model *model) {
     for (unsigned k = 0; k < FPM_N_KINDS; k++)
-        if (model->regressions[k].fit.is_ready) return FPM_READY;
+        if (fpm_regression_is_ready(&model->regressions[k])) return FPM_READY;
     return model->has_warning ? FPM_UNSUPPORTED_CONFIG : FPM_INSUFFICIENT_DATA;
 }
 

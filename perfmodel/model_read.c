@@ -34,6 +34,13 @@ static void read_bound(fpm_json *json, bool *is_unbounded, double *value) {
         fpm_json_double(json, value);
 }
 
+// "correction" and "regression" stand there only where they are not the reference's.
+static void read_form(fpm_json *json, const char *wanted, const char *complaint) {
+    char text[16] = "";
+    if (fpm_json_string(json, text, sizeof text, NULL) && strcmp(text, wanted) != 0)
+        fpm_json_fail(json, FPM_SYNTAX, complaint);
+}
+
 static void read_options(fpm_json *json, fpm_model_options *o) {
     static const fpm_json_name names[] = {
         FPM_JSON_NAME("max_observations"),
@@ -44,7 +51,10 @@ static void read_options(fpm_json *json, fpm_model_options *o) {
         FPM_JSON_NAME("max_num_tokens"),
         FPM_JSON_NAME("max_batch_size"),
         FPM_JSON_NAME("max_kv_tokens"),
+        FPM_JSON_NAME("correction"),
+        FPM_JSON_NAME("regression"),
     };
+    enum { N_NEEDED = 8, CORRECTION = 8, REGRESSION = 9 };
     uint64_t *const counts[] = {
         &o->max_observations, &o->min_observations, NULL, NULL, &o->bucket_count, &o->max_num_tokens,
         &o->max_batch_size,   &o->max_kv_tokens
@@ -56,10 +66,17 @@ static void read_options(fpm_json *json, fpm_model_options *o) {
             read_bound(json, &o->is_faster_unbounded, &o->min_faster_correction_factor);
         else if (i == 3)
             read_bound(json, &o->is_slower_unbounded, &o->max_slower_correction_factor);
+        else if (i == CORRECTION)
+            read_form(json, "smooth", "correction must be \"smooth\", or left out");
+        else if (i == REGRESSION)
+            read_form(json, "robust", "regression must be \"robust\", or left out");
         else
             fpm_json_u64(json, counts[i]);
     }
-    if (object.seen != (1u << N_NAMES(names)) - 1) fpm_json_fail(json, FPM_SYNTAX, "an option is missing");
+    const unsigned needed = (1u << N_NEEDED) - 1;
+    if ((object.seen & needed) != needed) fpm_json_fail(json, FPM_SYNTAX, "an option is missing");
+    o->correction = object.seen >> CORRECTION & 1 ? FPM_CORRECTION_SMOOTH : FPM_CORRECTION_GRID;
+    o->regression = object.seen >> REGRESSION & 1 ? FPM_REGRESSION_ROBUST : FPM_REGRESSION_REFERENCE;
 }
 
 static void read_format(fpm_json *json) {
@@ -146,7 +163,7 @@ static bool is_possible_ratio(const fpm_model_options *o, double ratio) {
     return ratio >= 0.0;
 }
 
-static void learn_sample(fpm_json *json, fpm_model *model, unsigned k, fpm_load load, double value) {
+static void learn_sample(fpm_json *json, fpm_model *model, unsigned k, fpm_load load, uint32_t batch, double value) {
     const fpm_samples *samples = fpm_model_samples(model, k);
     const bool is_possible = model->estimator ? is_possible_ratio(&model->options, value) : value > 0.0;
     if (load.x[0] == 0 || !fpm_grid_contains(&samples->grid, load))
@@ -156,24 +173,27 @@ static void learn_sample(fpm_json *json, fpm_model *model, unsigned k, fpm_load 
     else if (samples->n >= model->options.max_observations)
         fpm_json_fail(json, FPM_OUT_OF_RANGE, "more samples than max_observations");
     else if (!(model->estimator ? fpm_correction_learn(&model->corrections[k], load, value)
-                                : fpm_regression_learn(&model->regressions[k], load, value)))
+                                : fpm_regression_learn(&model->regressions[k], load, batch, value)))
         fpm_json_fail(json, FPM_NO_MEMORY, "out of memory");
 }
 
 static void read_samples(fpm_json *json, fpm_model *model, unsigned k) {
     const unsigned n_axes = fpm_model_samples(model, k)->grid.n_axes;
+    const bool has_batch = !model->estimator && model->regressions[k].is_robust && k + FPM_PREFILL == FPM_MIXED;
     bool is_first = true;
     if (!fpm_json_array_begin(json)) return;
     while (fpm_json_array_next(json, &is_first)) {
         fpm_load load = { { 0, 0 } };
+        uint32_t batch = 0;
         double value = 0.0;
         bool is_first_number = true;
         if (!fpm_json_array_begin(json)) return;
         for (unsigned i = 0; i < n_axes && next_element(json, &is_first_number); i++) fpm_json_u32(json, &load.x[i]);
+        if (has_batch && next_element(json, &is_first_number)) fpm_json_u32(json, &batch);
         if (next_element(json, &is_first_number)) read_value(json, &value);
         end_array(json, &is_first_number);
         if (json->failed) return;
-        learn_sample(json, model, k, load, value);
+        learn_sample(json, model, k, load, batch, value);
     }
 }
 
@@ -215,8 +235,7 @@ static void read_kinds(fpm_json *json, fpm_model *model) {
     if (!fpm_json_object_begin(json, &object, names, FPM_N_KINDS)) return;
     for (int i; (i = fpm_json_object_next(json, &object)) >= 0;) read_kind(json, model, (unsigned)i);
     if (object.seen != 7) fpm_json_fail(json, FPM_SYNTAX, "kinds needs prefill, decode and mixed");
-    if (!model->estimator)
-        for (unsigned k = 0; k < FPM_N_KINDS; k++) fpm_regression_refit(&model->regressions[k]);
+    fpm_model_refit(model);
 }
 
 // --- document --------------------------------------------------------------------------------------------------------

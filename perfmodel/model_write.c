@@ -47,6 +47,8 @@ static void put_options(fpm_json_writer *writer, const fpm_model_options *o) {
     put_member(writer, "max_batch_size", o->max_batch_size);
     FPM_JSON_PUT(writer, ",");
     put_member(writer, "max_kv_tokens", o->max_kv_tokens);
+    if (o->correction == FPM_CORRECTION_SMOOTH) FPM_JSON_PUT(writer, ",\"correction\":\"smooth\"");
+    if (o->regression == FPM_REGRESSION_ROBUST) FPM_JSON_PUT(writer, ",\"regression\":\"robust\"");
     FPM_JSON_PUT(writer, "}");
 }
 
@@ -59,10 +61,15 @@ static void put_axes(fpm_json_writer *writer, const double at[2], unsigned n_axe
     FPM_JSON_PUT(writer, "]");
 }
 
-static void put_sample(fpm_json_writer *writer, const fpm_slot *slot, unsigned n_axes) {
+// batch: NULL, or the third number of the load.
+static void put_sample(fpm_json_writer *writer, const fpm_slot *slot, unsigned n_axes, const uint32_t *batch) {
     FPM_JSON_PUT(writer, "[");
     for (unsigned i = 0; i < n_axes; i++) {
         fpm_json_put_u64(writer, slot->load.x[i]);
+        FPM_JSON_PUT(writer, ",");
+    }
+    if (batch) {
+        fpm_json_put_u64(writer, *batch);
         FPM_JSON_PUT(writer, ",");
     }
     if (slot->value <= DBL_MAX)
@@ -72,9 +79,11 @@ static void put_sample(fpm_json_writer *writer, const fpm_slot *slot, unsigned n
     FPM_JSON_PUT(writer, "]");
 }
 
-static void put_samples(fpm_json_writer *writer, const char *kind, const fpm_samples *samples) {
+static void put_samples(fpm_json_writer *writer, const fpm_model *model, unsigned k) {
+    const fpm_samples *samples = fpm_model_samples(model, k);
+    const uint32_t *batch = model->estimator ? NULL : model->regressions[k].robust.batch;
     const unsigned n_axes = samples->grid.n_axes;
-    fpm_json_put_string(writer, kind);
+    fpm_json_put_string(writer, fpm_kind_name((fpm_kind)(FPM_PREFILL + k)));
     FPM_JSON_PUT(writer, ":{");
     if (!samples->grid.is_fixed && samples->n > 0) {
         FPM_JSON_PUT(writer, "\"low\":");
@@ -86,7 +95,7 @@ static void put_samples(fpm_json_writer *writer, const char *kind, const fpm_sam
     FPM_JSON_PUT(writer, "\"samples\":[");
     for (uint32_t slot = fpm_samples_oldest(samples); slot; slot = samples->slots[slot].newer) {
         if (slot != fpm_samples_oldest(samples)) FPM_JSON_PUT(writer, ",");
-        put_sample(writer, &samples->slots[slot], n_axes);
+        put_sample(writer, &samples->slots[slot], n_axes, batch ? &batch[slot] : NULL);
     }
     FPM_JSON_PUT(writer, "]}");
 }
@@ -108,7 +117,7 @@ fpm_status fpm_model_write(const fpm_model *model, FILE *out, fpm_error *error) 
     FPM_JSON_PUT(&writer, ",\n\"kinds\":{\n");
     for (unsigned k = 0; k < FPM_N_KINDS; k++) {
         if (k) FPM_JSON_PUT(&writer, ",\n");
-        put_samples(&writer, fpm_kind_name((fpm_kind)(FPM_PREFILL + k)), fpm_model_samples(model, k));
+        put_samples(&writer, model, k);
     }
     FPM_JSON_PUT(&writer, "}}\n");
     return fpm_json_writer_end(&writer, error);

@@ -42,6 +42,10 @@ fpm_status fpm_model_options_validate(const fpm_model_options *options, fpm_erro
         { options->max_kv_tokens >= 1, "max_kv_tokens must be >= 1" },
         { options->min_observations <= options->max_observations, "min_observations must be <= max_observations" },
         { is_square(options->bucket_count), "bucket_count must be a perfect square" },
+        { options->correction == FPM_CORRECTION_GRID || options->correction == FPM_CORRECTION_SMOOTH,
+          "correction must be grid or smooth" },
+        { options->regression == FPM_REGRESSION_REFERENCE || options->regression == FPM_REGRESSION_ROBUST,
+          "regression must be reference or robust" },
     };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (!rules[i].holds)

@@ -131,9 +131,9 @@ size_t fpm_format_number(char buffer[FPM_NUMBER_BYTES], double value);
 // is UTF-8.
 fpm_status fpm_metrics_write_json(FILE *out, const fpm_metrics *rank, fpm_error *error);
 
-// Reader of a log: one JSON object a line, strict (missing fields are 0, unknown keys skipped; null, negative,
-// fractional or too large counts refused; duplicate keys refused; NUL bytes refused). Blank lines are skipped. Plain,
-// gzip or zstd by content; "-" is standard input. One thread at a time.
+// Reader of a log: one JSON object a line, or an array of them, strict (missing fields are 0, unknown keys skipped; null,
+// negative, fractional or too large counts refused; duplicate keys refused; NUL bytes refused). Blank lines are skipped.
+// Plain, gzip or zstd by content; "-" is standard input. One thread at a time.
 typedef struct fpm_log_reader fpm_log_reader;
 fpm_status fpm_log_reader_open(fpm_log_reader **reader, const char *path, fpm_error *error);
 // Over memory, which must outlive the reader; `name` stands in error messages.
@@ -142,13 +142,16 @@ fpm_status fpm_log_reader_open_memory(fpm_log_reader **reader, const char *text,
 void fpm_log_reader_free(fpm_log_reader *reader);
 
 // Next iteration: consecutive rows of one (worker_id, counter_id), one per rank in the order of the file. A row whose
-// dp_rank is already there begins a new iteration (rows without any ids are therefore one iteration each).
+// dp_rank is already there begins a new iteration (rows without any ids are therefore one iteration each). An array is
+// always one iteration of its own, whatever its ids say; the worker is that of its first rank.
 // `*n_ranks` = 0 at the end of the log. `*ranks` (and the worker_id strings in it) belongs to the reader and lives
 // until the next call. `*line` is that of the first row. Memory: the largest iteration only.
 // The rows are syntactically sound but not validated. Errors carry file, line and column, and stick:
 // FPM_SYNTAX, FPM_OUT_OF_RANGE (a number that does not fit its field), FPM_IO, FPM_NO_MEMORY.
 fpm_status fpm_log_reader_next(fpm_log_reader *reader, const fpm_metrics **ranks, size_t *n_ranks, int64_t *line,
                                fpm_error *error);
+// Line of a rank of the iteration given out last; 0: there is no such rank.
+int64_t fpm_log_reader_line(const fpm_log_reader *reader, size_t rank);
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Estimators: interchangeable prices of a pass
@@ -232,7 +235,17 @@ fpm_status fpm_estimator_new_table(fpm_estimator **estimator, const fpm_table_op
 // (behaviour: ai-dynamo ForwardPassPerfModel, notes/fpm-behaviour.md)
 // ---------------------------------------------------------------------------------------------------------------------
 
-// Names, defaults and rules are the reference's. No upper limits: memory follows the samples retained, never these
+// Ways to learn beside the reference's, which are the defaults.
+typedef enum fpm_correction_form {
+    FPM_CORRECTION_GRID,  // the median of each cell (reference)
+    FPM_CORRECTION_SMOOTH // one monotone surface through all samples of a kind, drawn towards 1
+} fpm_correction_form;
+typedef enum fpm_regression_form {
+    FPM_REGRESSION_REFERENCE,
+    FPM_REGRESSION_ROBUST // outliers count less, newer samples more; batch size counts in mixed passes
+} fpm_regression_form;
+
+// Names, defaults and rules are the reference's, but for the forms. No upper limits: memory follows the samples retained, never these
 // numbers.
 typedef struct fpm_model_options {
     uint64_t max_observations;           // samples retained per kind (prefill, decode, mixed); 64; >= 1
@@ -245,6 +258,8 @@ typedef struct fpm_model_options {
     uint64_t max_num_tokens;             // upper end of the prefill-token axis of the correction grid; 8192; >= 1
     uint64_t max_batch_size;             // of the decode-request axis; 512; >= 1
     uint64_t max_kv_tokens;              // of the decode-KV axis; 2000000; >= 1
+    fpm_correction_form correction;      // with an estimator
+    fpm_regression_form regression;      // without
 } fpm_model_options;
 
 fpm_model_options fpm_model_options_default(void);
@@ -295,10 +310,19 @@ void fpm_model_free(fpm_model *model);
 fpm_status fpm_model_estimate_ms(const fpm_model *model, const fpm_metrics *ranks, size_t n_ranks, double *ms,
                                  bool *has_estimate, fpm_error *error);
 
+// The model as an estimator: it prices, and learns no more. Takes ownership of the model (also when it fails); shares
+// `fallback`, which prices what a regression does not know (NULL: such a pass is FPM_UNSUPPORTED). FPM_NO_MEMORY.
+fpm_status fpm_estimator_new_model(fpm_estimator **estimator, fpm_model *model, fpm_estimator *fallback,
+                                   fpm_error *error);
+
 typedef struct fpm_iteration {
     const fpm_metrics *ranks;
     size_t n_ranks;
 } fpm_iteration;
+
+// The time a model is shown of a pass: the largest finite wall_time_s > 0 of its ranks in ms (0: there is none; infinite
+// by overflow only).
+double fpm_iteration_observed_ms(const fpm_metrics *ranks, size_t n_ranks);
 
 // Learn from finished passes, in order. The observed time of a pass is the largest finite wall_time_s > 0 of its ranks;
 // passes without one and empty ones are skipped (but validated). At the first error (a rank that is not valid, a
@@ -342,7 +366,8 @@ bool fpm_model_factors(const fpm_model *model, fpm_kind kind, fpm_factors *facto
 
 // One populated cell of the grid of a kind: which loads fall in it, how many samples it holds, and the median that corrects them.
 typedef struct fpm_cell {
-    double low[2], high[2]; // per axis; prefill has one axis, the other bounds are 0. `high` belongs to the next cell but at the end of the axis
+    double low[2],
+        high[2]; // per axis; prefill has one axis, the other bounds are 0. `high` belongs to the next cell but at the end of the axis
     uint64_t n_samples;
     double factor; // 0 in a regression, whose cells only decide what is forgotten
 } fpm_cell;

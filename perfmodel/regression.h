@@ -8,7 +8,8 @@
 #ifndef PERFMODEL_REGRESSION_H
 #define PERFMODEL_REGRESSION_H
 
-#include "perfmodel/samples.h"
+#include "perfmodel/load_order.h"
+#include "perfmodel/robust.h"
 
 // ms = intercept + slope . x + bend * max(0, x0 - knot), all zero where a form has no such term.
 typedef struct fpm_fit {
@@ -18,11 +19,20 @@ typedef struct fpm_fit {
     double knot, bend;
 } fpm_fit;
 
+// Knots spread over the logarithm of the loads between min and max.
+#define FPM_LOG_KNOTS 8
+typedef struct fpm_log_knots {
+    double min, max, at[FPM_LOG_KNOTS];
+} fpm_log_knots;
+
 typedef struct fpm_regression {
     fpm_fit fit;
-    fpm_samples samples;   // value: observed ms, > 0, may be infinite
-    fpm_sorted_list loads; // prefill: the loads of the samples, for the knots
-    double *scratch;       // room for the fit, so that fitting cannot fail
+    bool is_robust; // robust.h fits, not these
+    fpm_robust robust;
+    fpm_samples samples;  // value: observed ms, > 0, may be infinite
+    fpm_load_order order; // prefill: the samples in order of load, for the hinge
+    fpm_log_knots spread;
+    double *scratch; // room for the fit, so that fitting cannot fail
     uint32_t scratch_samples;
     uint64_t min_observations;
     bool is_stale; // samples have changed since the fit
@@ -32,8 +42,8 @@ void fpm_regression_init(fpm_regression *regression, fpm_kind kind, const fpm_mo
 void fpm_regression_free(fpm_regression *regression);
 bool fpm_regression_copy(fpm_regression *copy, const fpm_regression *regression); // false: no memory, nothing to free
 
-// Keep an observation. False: no memory, nothing changed.
-bool fpm_regression_learn(fpm_regression *regression, fpm_load load, double observed_ms);
+// Keep an observation; `batch` is the number of decoding requests. False: no memory, nothing changed.
+bool fpm_regression_learn(fpm_regression *regression, fpm_load load, uint32_t batch, double observed_ms);
 // Refit if anything was learned since. O(samples).
 void fpm_regression_refit(fpm_regression *regression);
 
@@ -42,6 +52,15 @@ static inline double fpm_fit_ms(const fpm_fit *fit, fpm_load load) {
     const double over = x > fit->knot ? x - fit->knot : 0.0;
     const double ms = fit->intercept + fit->slope[0] * x + fit->slope[1] * (double)load.x[1] + fit->bend * over;
     return ms < 1e-6 ? 1e-6 : ms;
+}
+
+static inline bool fpm_regression_is_ready(const fpm_regression *regression) {
+    return regression->is_robust ? regression->robust.is_ready : regression->fit.is_ready;
+}
+
+// Needs is_ready.
+static inline double fpm_regression_ms(const fpm_regression *regression, fpm_load load, uint32_t batch) {
+    return regression->is_robust ? fpm_robust_ms(&regression->robust, load, batch) : fpm_fit_ms(&regression->fit, load);
 }
 
 #endif

@@ -9,14 +9,17 @@
 #define COLD __attribute__((noinline, cold)) // kept out of the way of the hot path
 #define LEAST_BUCKETS 16                     // and twice that, and so on: always a multiple of four
 
-// How ready a bucket is to give up its oldest sample, in one whole number that a double holds exactly: count (12 bits),
-// age of the oldest sample (29), index (12). The largest one is the fullest bucket, of equals the one whose oldest
-// sample is oldest, and says its own index: finding it is one pass of maxima. Larger sets are searched the plain way.
+// How ready a bucket is to give up its oldest sample, in one whole number: count (12 bits), age of the oldest sample
+// (28), index (12). The largest one is the fullest bucket, of equals the one whose oldest sample is oldest, and says its
+// own index: finding it is one pass of maxima. Larger sets are searched the plain way.
+// The number is kept as the double 2^52 + number, whose lower bits it is: maxima of doubles have instructions everywhere,
+// and no conversion stands between an eviction and the next one, which waits for it.
 #define INDEX_BITS 12
-#define NUMBER_BITS 29
+#define NUMBER_BITS 28
 #define MOST_COUNT 4095
 #define LAST_NUMBER ((UINT32_C(1) << NUMBER_BITS) - 1)
 #define ONE_MORE ((double)(UINT64_C(1) << (NUMBER_BITS + INDEX_BITS)))
+#define TWO_TO_52 UINT64_C(0x4330000000000000) // as bits of a double
 
 void fpm_samples_init(fpm_samples *samples, unsigned n_axes, const double high[2], const fpm_model_options *options,
                       bool keeps_sorted) {
@@ -33,7 +36,6 @@ void fpm_samples_init(fpm_samples *samples, unsigned n_axes, const double high[2
         .spare = 1,
         .most_packed_buckets = options->max_observations < MOST_COUNT ? 1u << INDEX_BITS : 0,
         .last_number = options->max_observations < MOST_COUNT ? LAST_NUMBER : UINT32_MAX,
-        .fullest = FPM_NONE,
         .hash_shift = options->bucket_count <= DIRECT_BUCKETS ? 0 : 64,
         .table_size = options->bucket_count <= DIRECT_BUCKETS ? options->bucket_count : 0,
     };
@@ -88,9 +90,18 @@ bool fpm_samples_copy(fpm_samples *copy, const fpm_samples *samples) {
 static inline bool is_small(const fpm_samples *samples) { return samples->n_buckets <= samples->most_packed_buckets; }
 
 static inline double fullness_of(uint32_t count, uint32_t oldest_number, uint32_t index) {
-    const uint64_t age = LAST_NUMBER - (oldest_number & LAST_NUMBER);
-    return (double)(int64_t)(((uint64_t)(count & MOST_COUNT) << NUMBER_BITS | age) << INDEX_BITS |
-                             (index & ((1u << INDEX_BITS) - 1)));
+    const uint64_t age = ~oldest_number & LAST_NUMBER;
+    const uint64_t bits = TWO_TO_52 | (uint64_t)(count & MOST_COUNT) << (NUMBER_BITS + INDEX_BITS) | age << INDEX_BITS |
+                          (index & ((1u << INDEX_BITS) - 1));
+    double fullness;
+    memcpy(&fullness, &bits, sizeof fullness);
+    return fullness;
+}
+
+static inline uint32_t index_of(double fullness) {
+    uint64_t bits;
+    memcpy(&bits, &fullness, sizeof bits);
+    return bits & ((1u << INDEX_BITS) - 1);
 }
 
 static inline void update_fullness(fpm_samples *samples, uint32_t index) {
@@ -180,7 +191,6 @@ static void drop_empty_buckets(fpm_samples *samples) {
     }
     for (uint32_t i = n; i < samples->n_buckets; i++) samples->fullness[i] = 0;
     samples->n_buckets = n;
-    samples->fullest = FPM_NONE;
 }
 
 static COLD bool reserve_bucket(fpm_samples *samples) {
@@ -223,7 +233,21 @@ static inline void remove_from_ring(fpm_slot *slots, uint32_t slot) {
     slots[newer].older = older;
 }
 
-// Four maxima side by side, so that one comparison need not wait for the one before.
+// Four maxima side by side, so that one comparison need not wait for the one before. One number at a time: a wider load
+// would have to wait until the number stored last has left for the cache.
+#ifdef __SSE2__
+static inline uint32_t fullest_of_few(const fpm_samples *samples) {
+    const double *end = samples->fullness + samples->n_buckets;
+    __m128d a = _mm_setzero_pd(), b = a, c = a, d = a;
+    for (const double *fullness = samples->fullness; fullness < end; fullness += 4) {
+        a = _mm_max_sd(a, _mm_load_sd(fullness));
+        b = _mm_max_sd(b, _mm_load_sd(fullness + 1));
+        c = _mm_max_sd(c, _mm_load_sd(fullness + 2));
+        d = _mm_max_sd(d, _mm_load_sd(fullness + 3));
+    }
+    return index_of(_mm_cvtsd_f64(_mm_max_sd(_mm_max_sd(a, b), _mm_max_sd(c, d))));
+}
+#else
 static inline uint32_t fullest_of_few(const fpm_samples *samples) {
     const double *end = samples->fullness + samples->n_buckets;
     double a = 0.0, b = 0.0, c = 0.0, d = 0.0;
@@ -235,8 +259,9 @@ static inline uint32_t fullest_of_few(const fpm_samples *samples) {
     }
     a = b > a ? b : a;
     c = d > c ? d : c;
-    return (uint32_t)((int64_t)(c > a ? c : a) & ((1 << INDEX_BITS) - 1));
+    return index_of(c > a ? c : a);
 }
+#endif
 
 static COLD uint32_t fullest_of_many(const fpm_samples *samples) {
     uint32_t fullest = 0, most = 0, oldest = 0;
@@ -251,17 +276,15 @@ static COLD uint32_t fullest_of_many(const fpm_samples *samples) {
     return fullest;
 }
 
-// The fullest bucket, which can only be the one that has just grown or the one that was fullest before. To know that
-// one costs a search after every eviction instead of before, where its result would be waited for.
-static inline uint32_t fullest_bucket(const fpm_samples *samples, uint32_t grown) {
-    if (!is_small(samples)) return fullest_of_many(samples);
-    if (samples->fullest == FPM_NONE) return fullest_of_few(samples);
-    return samples->fullness[samples->fullest] > samples->fullness[grown] ? samples->fullest : grown;
-}
-
-// Take out the oldest sample of the fullest bucket. Its slot is the spare one then.
-static inline void evict(fpm_samples *samples, uint32_t grown, fpm_samples_change *change) {
-    const uint32_t index = fullest_bucket(samples, grown);
+// Take out the oldest sample of the fullest bucket: of few buckets the one that has just grown, or `rival`, which was
+// the fullest before that. Its slot is the spare one then.
+static inline void evict(fpm_samples *samples, uint32_t grown, uint32_t rival, bool keeps_sorted,
+                         fpm_samples_change *change) {
+    uint32_t index = rival;
+    if (rival == FPM_NONE)
+        index = fullest_of_many(samples);
+    else if (samples->fullness[grown] > samples->fullness[rival])
+        index = grown;
     fpm_bucket *bucket = &samples->buckets[index];
     const uint32_t slot = bucket->oldest;
     const fpm_slot *sample = &samples->slots[slot];
@@ -270,14 +293,13 @@ static inline void evict(fpm_samples *samples, uint32_t grown, fpm_samples_chang
     update_fullness(samples, index);
     remove_from_ring(samples->slots, slot);
     samples->spare = slot;
-    if (samples->keeps_sorted) fpm_sorted_list_remove(&bucket->sorted, sample->value);
-    // Last, because it waits for the number just stored and nothing here waits for it.
-    if (is_small(samples)) samples->fullest = fullest_of_few(samples);
+    if (keeps_sorted) fpm_sorted_list_remove(&bucket->sorted, sample->value);
     change->shrunk = index;
     change->evicted_load = sample->load;
+    change->evicted_value = sample->value;
 }
 
-// Insertion numbers are used up after 2^29 samples (2^32 in large sets): count again, keeping their order.
+// Insertion numbers are used up after 2^28 samples (2^32 in large sets): count again, keeping their order.
 static COLD void renumber(fpm_samples *samples) {
     uint32_t number = 0;
     for (uint32_t slot = fpm_samples_oldest(samples); slot; slot = samples->slots[slot].newer)
@@ -313,7 +335,6 @@ static void rebuild(fpm_samples *samples) {
     clear_table(samples);
     for (uint32_t i = 0; i < samples->n_buckets; i++) samples->fullness[i] = 0;
     samples->n_buckets = 0;
-    samples->fullest = FPM_NONE;
     for (uint32_t slot = fpm_samples_oldest(samples); slot; slot = samples->slots[slot].newer) {
         const uint64_t key = fpm_grid_key(&samples->grid, samples->slots[slot].load);
         uint32_t index = fpm_samples_find(samples, key);
@@ -340,7 +361,9 @@ static COLD bool widen(fpm_samples *samples, fpm_load load) {
     return true;
 }
 
-bool fpm_samples_insert(fpm_samples *samples, fpm_load load, double value, fpm_samples_change *change) {
+// Compiled twice: with sorted values, and without.
+static inline __attribute__((always_inline)) bool insert(fpm_samples *samples, fpm_load load, double value,
+                                                         bool keeps_sorted, fpm_samples_change *change) {
     const bool is_inside = fpm_grid_contains(&samples->grid, load);
     change->shrunk = FPM_NONE;
     change->is_stored = is_inside || !samples->grid.is_fixed;
@@ -355,9 +378,11 @@ bool fpm_samples_insert(fpm_samples *samples, fpm_load load, double value, fpm_s
     // A new bucket becomes known only when nothing can fail any more: an empty one would be found and have no median.
     fpm_bucket *home = &samples->buckets[is_new ? samples->n_buckets : grown];
     if (is_new) fpm_sorted_list_clear(&home->sorted);
-    if (samples->keeps_sorted && !fpm_sorted_list_reserve(&home->sorted)) return false;
+    if (keeps_sorted && !fpm_sorted_list_reserve(&home->sorted)) return false;
     // From here on nothing fails.
     if (is_new) grown = add_bucket(samples, key);
+    const bool is_full = samples->n >= samples->limit;
+    const uint32_t rival = is_full && is_small(samples) ? fullest_of_few(samples) : FPM_NONE;
     if (samples->next_number >= samples->last_number) renumber(samples);
     const uint32_t slot = samples->spare;
     samples->slots[slot].value = value;
@@ -365,11 +390,21 @@ bool fpm_samples_insert(fpm_samples *samples, fpm_load load, double value, fpm_s
     samples->slots[slot].number = samples->next_number++;
     append_to_ring(samples->slots, slot);
     append_to_bucket(samples, grown, slot);
-    if (samples->keeps_sorted) fpm_sorted_list_insert(&samples->buckets[grown].sorted, value);
-    if (samples->n < samples->limit)
-        samples->spare = ++samples->n + 1; // and nobody asks for the fullest bucket
+    if (keeps_sorted) fpm_sorted_list_insert(&samples->buckets[grown].sorted, value);
+    if (is_full)
+        evict(samples, grown, rival, keeps_sorted, change);
     else
-        evict(samples, grown, change);
+        samples->spare = ++samples->n + 1;
     change->grown = grown;
     return true;
+}
+
+bool fpm_samples_insert(fpm_samples *samples, fpm_load load, double value, fpm_samples_change *change) {
+    return samples->keeps_sorted ? insert(samples, load, value, true, change)
+                                 : insert(samples, load, value, false, change);
+}
+
+bool fpm_samples_insert_sorted(fpm_samples *samples, fpm_load load, double value) {
+    fpm_samples_change ignored;
+    return insert(samples, load, value, true, &ignored);
 }

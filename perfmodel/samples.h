@@ -43,7 +43,6 @@ typedef struct fpm_bucket {
     uint32_t oldest, newest; // slots; oldest is 0 when empty
     uint32_t count;
     fpm_sorted_list sorted; // the values, when the set keeps them sorted
-    double median;          // the owner's to keep
 } fpm_bucket;
 
 typedef struct fpm_samples {
@@ -61,7 +60,6 @@ typedef struct fpm_samples {
     double *fullness;    // per bucket, see samples.c; 0 in all places beyond the populated ones
     uint32_t n_buckets, bucket_capacity;
     uint32_t most_packed_buckets; // up to so many the search for the fullest one is quick
-    uint32_t fullest;             // since the last eviction; FPM_NONE = not known
     uint32_t *table;              // cell or hash -> bucket index + 1, 0 = none
     uint64_t table_size;
     unsigned hash_shift; // 0: direct index
@@ -73,6 +71,7 @@ typedef struct fpm_samples_change {
     uint32_t grown;        // bucket of the new sample
     uint32_t shrunk;       // bucket of the evicted one; FPM_NONE: no sample had to go
     fpm_load evicted_load; // of that one
+    double evicted_value;
 } fpm_samples_change;
 
 // high = NULL: bounds grow with the samples. Cannot fail; memory comes with the samples.
@@ -83,6 +82,8 @@ bool fpm_samples_copy(fpm_samples *copy, const fpm_samples *samples); // false: 
 
 // False: no memory; the set is as it was. O(buckets) when full, else O(1); O(samples) when the grid grows.
 bool fpm_samples_insert(fpm_samples *samples, fpm_load load, double value, fpm_samples_change *change);
+// The same for a set that keeps its values sorted, when nobody asks what changed.
+bool fpm_samples_insert_sorted(fpm_samples *samples, fpm_load load, double value);
 // Before the first insertion, for a loaded state: the bounds the grid had grown to.
 void fpm_samples_set_bounds(fpm_samples *samples, const double low[2], const double high[2]);
 
@@ -91,6 +92,11 @@ uint32_t fpm_samples_find_hashed(const fpm_samples *samples, uint64_t key);
 // Slot of the oldest sample, 0 = there is none; the next one is slots[slot].newer, until 0.
 static inline uint32_t fpm_samples_oldest(const fpm_samples *samples) {
     return samples->slots ? samples->slots[0].newer : 0;
+}
+
+// The sample inserted last, 0 = there is none.
+static inline uint32_t fpm_samples_newest(const fpm_samples *samples) {
+    return samples->slots ? samples->slots[0].older : 0;
 }
 
 static inline bool fpm_grid_contains(const fpm_grid *grid, fpm_load load) {

@@ -5,20 +5,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The block of memory begins one double before the values and ends one after them.
-static double *memory_of(const fpm_sorted_list *list) { return list->values ? list->values - 1 : NULL; }
+// Blocks are whole cache lines: what one instruction moves never lies in two of them. The number in front of the first
+// block is the last one of a line before it, the one behind the last block the first of a line after it.
+#define LINE 64
+#define IN_FRONT (LINE / sizeof(double))
 
-static size_t memory_bytes(uint32_t capacity) { return ((size_t)capacity + 2) * sizeof(double); }
+// Room for `capacity` values; *memory is what to free.
+static double *allocate(uint32_t capacity, void **memory) {
+    *memory = malloc(LINE + (IN_FRONT + (size_t)capacity + 1) * sizeof(double));
+    if (!*memory) return NULL;
+    const uintptr_t line = ((uintptr_t)*memory + LINE - 1) / LINE;
+    return (double *)(line * LINE) + IN_FRONT;
+}
 
 bool fpm_sorted_list_grow(fpm_sorted_list *list) {
     const uint32_t capacity = list->capacity ? 2 * list->capacity : FPM_SORTED_BLOCK;
     if (capacity < list->capacity) return false;
-    double *memory = realloc(memory_of(list), memory_bytes(capacity));
-    if (!memory) return false;
-    memory[0] = -HUGE_VAL;
-    list->values = memory + 1;
-    for (uint32_t i = list->n; i <= capacity; i++) list->values[i] = HUGE_VAL;
-    list->capacity = capacity;
+    void *memory;
+    double *values = allocate(capacity, &memory);
+    if (!values) return false;
+    values[-1] = -HUGE_VAL;
+    if (list->n) memcpy(values, list->values, list->n * sizeof *values);
+    for (uint32_t i = list->n; i <= capacity; i++) values[i] = HUGE_VAL;
+    free(list->memory);
+    *list = (fpm_sorted_list){ values, list->n, capacity, memory };
     return true;
 }
 
@@ -30,14 +40,15 @@ void fpm_sorted_list_clear(fpm_sorted_list *list) {
 bool fpm_sorted_list_copy(fpm_sorted_list *copy, const fpm_sorted_list *list) {
     *copy = (fpm_sorted_list){ 0 };
     if (!list->values) return true;
-    double *memory = malloc(memory_bytes(list->capacity));
-    if (!memory) return false;
-    memcpy(memory, memory_of(list), memory_bytes(list->capacity));
-    *copy = (fpm_sorted_list){ memory + 1, list->n, list->capacity };
+    void *memory;
+    double *values = allocate(list->capacity, &memory);
+    if (!values) return false;
+    memcpy(values - 1, list->values - 1, ((size_t)list->capacity + 2) * sizeof *values);
+    *copy = (fpm_sorted_list){ values, list->n, list->capacity, memory };
     return true;
 }
 
 void fpm_sorted_list_free(fpm_sorted_list *list) {
-    free(memory_of(list));
+    free(list->memory);
     *list = (fpm_sorted_list){ 0 };
 }

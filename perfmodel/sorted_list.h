@@ -22,6 +22,7 @@ typedef struct fpm_sorted_list {
     double *values; // ascending; infinite from n up to capacity
     uint32_t n;
     uint32_t capacity; // a multiple of the block
+    void *memory;      // what the values lie in
 } fpm_sorted_list;
 
 bool fpm_sorted_list_grow(fpm_sorted_list *list);

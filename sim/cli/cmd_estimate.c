@@ -111,14 +111,6 @@ static sim_status estimate_batch(const sim_cli *cli, const sim_estimate_subject 
 // A log
 // ---------------------------------------------------------------------------------------------------------------------
 
-// The line of the first rank that is not valid; rows of an iteration stand one below the other.
-static int64_t line_of_bad_rank(const fpm_metrics *ranks, size_t n_ranks, int64_t first_line) {
-    for (size_t i = 0; i < n_ranks; i++) {
-        if (fpm_metrics_validate(&ranks[i], 1, NULL) != FPM_OK) return first_line + (int64_t)i;
-    }
-    return first_line;
-}
-
 static sim_status estimate_rows(const sim_cli *cli, fpm_log_reader *reader, const char *path, const fpm_model *model,
                                 sim_error *error) {
     for (;;) {
@@ -132,7 +124,7 @@ static sim_status estimate_rows(const sim_cli *cli, fpm_log_reader *reader, cons
         double ms = 0;
         bool has_estimate;
         if (fpm_model_estimate_ms(model, ranks, n_ranks, &ms, &has_estimate, &source) != FPM_OK) {
-            return sim_cli_from_fpm(&source, path, line_of_bad_rank(ranks, n_ranks, line), error);
+            return sim_cli_from_fpm(&source, path, sim_cli_bad_line(reader, ranks, n_ranks), error);
         }
         const sim_status status = print_estimate(cli, has_estimate, ms, error);
         if (status != SIM_OK) return status;
@@ -188,7 +180,7 @@ const sim_command sim_cmd_estimate = {
         "polynomial. --state FILE asks a saved model: corrections learned on top of the estimator, or, with "
         "--estimator\n"
         "regression, a regression, which answers `none` to what it has not seen enough of.\n",
-    .options = SIM_OPT_SET | SIM_OPT_DATA | SIM_OPT_DEPLOYMENT | SIM_OPT_ESTIMATE | SIM_OPT_FORMAT,
+    .options = SIM_OPT_SET | SIM_OPT_DATA | SIM_OPT_DEPLOYMENT | SIM_OPT_ESTIMATOR | SIM_OPT_ESTIMATE | SIM_OPT_FORMAT,
     .min_arguments = 0,
     .max_arguments = 1,
     .run = run,

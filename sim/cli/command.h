@@ -27,7 +27,9 @@ enum {
     SIM_OPT_DATA = 1 << 10,       // --data-dir DIR
     SIM_OPT_DEPLOYMENT = 1 << 11, // --model, --system, --tensor, ...: short for keys
     SIM_OPT_PAIRED = 1 << 12,     // --paired
-    SIM_OPT_ESTIMATE = 1 << 7     // --estimator, --pricing, --capacity-tokens, --prefill-tokens, ...
+    SIM_OPT_TUNE = 1 << 13,       // --save, --load, --holdout, --compare
+    SIM_OPT_ESTIMATOR = 1 << 14,  // --estimator, --pricing, --capacity-tokens
+    SIM_OPT_ESTIMATE = 1 << 7     // --state, --prefill-tokens, ...
 };
 
 // An option that is short for --set KEY=VALUE.
@@ -60,6 +62,9 @@ typedef struct sim_cli {
     const char *estimator, *pricing, *capacity_tokens, *state;
     const char *prefill_tokens, *prefill_kv_tokens, *decode_requests, *decode_kv_tokens;
     bool wants_explanation;
+    // tune
+    const char *save, *load, *holdout;
+    bool is_comparison;
     // accuracy
     const char *config, *group_by, *worst, *calibrate, *curves;
     char **filters;
@@ -76,7 +81,8 @@ typedef struct sim_command {
     sim_status (*run)(const sim_cli *cli, sim_error *error);
 } sim_command;
 
-extern const sim_command sim_cmd_replay, sim_cmd_accuracy, sim_cmd_estimate, sim_cmd_trace, sim_cmd_list, sim_cmd_check;
+extern const sim_command sim_cmd_replay, sim_cmd_accuracy, sim_cmd_estimate, sim_cmd_tune, sim_cmd_trace, sim_cmd_list,
+    sim_cmd_check;
 
 // The configuration a command works on: CONFIG (may be NULL: defaults only), then every --set, then --seed.
 sim_status sim_cli_config(const sim_cli *cli, const char *path, sim_config **config, sim_error *error);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/tuning/model_options.h"
+
 sim_status sim_cli_parse_count(const char *option, const char *text, int64_t min, int64_t max, int64_t *count,
                                sim_error *error) {
     const char *hint = sim_parse_size(text, count);
@@ -26,6 +28,13 @@ sim_status sim_cli_from_fpm(const fpm_error *source, const char *path, int64_t l
                   has_class ? fpm_status_name(source->code) : "", has_class ? ": " : "", source->message);
     error->column = source->column;
     return code;
+}
+
+int64_t sim_cli_bad_line(const fpm_log_reader *reader, const fpm_metrics *ranks, size_t n_ranks) {
+    for (size_t i = 0; i < n_ranks; i++) {
+        if (fpm_metrics_validate(&ranks[i], 1, NULL) != FPM_OK) return fpm_log_reader_line(reader, i);
+    }
+    return fpm_log_reader_line(reader, 0);
 }
 
 // --estimator and --pricing are short for keys of [perfmodel]; errors name what the user typed.
@@ -84,11 +93,35 @@ static sim_status read_capacity(const sim_cli *cli, const sim_pricing_config *se
     *capacity_tokens = 0;
     if (cli->capacity_tokens)
         return sim_cli_parse_count("--capacity-tokens", cli->capacity_tokens, 1, INT64_MAX, capacity_tokens, error);
-    if (settings->estimator != SIM_ESTIMATOR_POLYNOMIAL) return SIM_OK;
+    if (settings->estimator != SIM_ESTIMATOR_POLYNOMIAL && settings->fallback != SIM_ESTIMATOR_POLYNOMIAL)
+        return SIM_OK;
     return sim_error_set(
         error, SIM_USAGE, NULL, 0,
-        "estimate: the polynomial estimator needs --capacity-tokens N (KV tokens of one rank: blocks x "
-        "block size)");
+        "%s: the polynomial estimator needs --capacity-tokens N (KV tokens of one rank: blocks x block size)",
+        cli->command);
+}
+
+// What a learner is made of besides its estimator.
+static sim_status read_learning(sim_estimate_subject *subject, const sim_config *config,
+                                const sim_pricing_config *settings, sim_error *error) {
+    const sim_key_table *table = &sim_model_options_keys;
+    for (size_t i = 0; i < table->n_keys; i++)
+        subject->has_options |= sim_config_is_given(config, table->section, table->keys[i].name);
+    subject->is_regression = settings->estimator == SIM_ESTIMATOR_REGRESSION;
+    return sim_model_options_read(config, &subject->options, error);
+}
+
+// A learner that starts from nothing: the times of `fixed` price nothing then.
+static sim_status check_no_base(const sim_config *config, const sim_pricing_config *settings, sim_error *error) {
+    const char *idle = settings->prefill_ms >= 0  ? "prefill_ms"
+                       : settings->decode_ms >= 0 ? "decode_ms"
+                       : settings->mixed_ms >= 0  ? "mixed_ms"
+                                                  : NULL;
+    if (!idle) return SIM_OK;
+    return sim_config_contradiction(config, error, "perfmodel", idle,
+                                    "perfmodel.%s has no effect with estimator = regression (leave it out, or choose "
+                                    "perfmodel.fallback = fixed)",
+                                    idle);
 }
 
 // Operator tables, for whoever explains prices (sim_pricing_new reads its own), and what is to be said of them.
@@ -120,16 +153,23 @@ static sim_status estimator_from(sim_estimate_subject *subject, const sim_cli *c
     sim_config_fill(config, &sim_engine_keys, &engine);
     sim_config_fill(config, &sim_parallel_keys, &parallel);
     sim_status status = read_capacity(cli, &settings, &capacity_tokens, error);
+    if (status == SIM_OK) status = read_learning(subject, config, &settings, error);
     if (status == SIM_OK) status = sim_deployment_load(&subject->deployment, config, &parallel, engine.backend, error);
     if (status != SIM_OK) return status;
     subject->is_native = sim_pricing_is_native(&settings, &subject->deployment);
     subject->pricing = (fpm_pricing)settings.pricing;
+    const bool learns = strcmp(cli->command, "tune") == 0;
+    if (learns && settings.state[0])
+        return sim_config_contradiction(config, error, "perfmodel", "state",
+                                        "tune goes on from a saved model by --load (leave out perfmodel.state)");
+    if (subject->is_regression && settings.fallback < 0 && learns) return check_no_base(config, &settings, error);
     if (subject->is_native) status = check_room(subject, config, &engine, error);
     if (status != SIM_OK) return status;
     if (subject->is_native)
         status = sim_native_prices_load(&subject->prices, config, settings.calibration, &subject->deployment, error);
     if (status == SIM_OK && subject->is_native) status = take_tables(subject, &settings, error);
     if (status != SIM_OK) return status;
+    if (settings.state[0]) subject->is_native = false; // no longer those prices alone
     return sim_pricing_new(estimator, config, &settings, &subject->deployment, &subject->prices,
                            (uint64_t)capacity_tokens, error);
 }
@@ -137,9 +177,9 @@ static sim_status estimator_from(sim_estimate_subject *subject, const sim_cli *c
 static sim_status new_estimator(sim_estimate_subject *subject, const sim_cli *cli, fpm_estimator **estimator,
                                 sim_error *error) {
     // What a price may depend on; a log needs no other section.
-    static const sim_key_table *const tables[] = { &sim_kv_cache_keys, &sim_pricing_keys,         &sim_model_keys,
-                                                   &sim_system_keys,   &sim_parallel_keys,        &sim_engine_keys,
-                                                   &sim_data_keys,     SIM_CALIBRATION_TABLE_LIST };
+    static const sim_key_table *const tables[] = { &sim_kv_cache_keys, &sim_pricing_keys, &sim_model_options_keys,
+                                                   &sim_model_keys,    &sim_system_keys,  &sim_parallel_keys,
+                                                   &sim_engine_keys,   &sim_data_keys,    SIM_CALIBRATION_TABLE_LIST };
     sim_config *config;
     sim_status status = sim_config_new(&config, tables, sizeof tables / sizeof *tables, error);
     if (status != SIM_OK) return status;
@@ -198,8 +238,21 @@ sim_status sim_estimate_subject_new(sim_estimate_subject **subject, const sim_cl
     return status;
 }
 
+sim_status sim_learning_subject_new(sim_estimate_subject **subject, const sim_cli *cli, sim_error *error) {
+    *subject = NULL;
+    sim_estimate_subject *s = calloc(1, sizeof *s);
+    if (!s) return sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory");
+    const sim_status status = new_estimator(s, cli, &s->base, error);
+    if (status)
+        sim_estimate_subject_free(s);
+    else
+        *subject = s;
+    return status;
+}
+
 void sim_estimate_subject_free(sim_estimate_subject *subject) {
     if (!subject) return;
+    fpm_estimator_free(subject->base);
     fpm_model_free(subject->model);
     fpm_operator_tables_free(subject->tables);
     free(subject);

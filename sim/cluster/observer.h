@@ -11,8 +11,8 @@
 typedef struct sim_pass_record {
     uint32_t worker;
     int64_t start_ns, end_ns;
-    const fpm_metrics
-        *metrics; // n_ranks rows; wall_time_s is the price as the model gave it, before rounding to nanoseconds, or what the truth says it took
+    const fpm_metrics *
+        metrics; // n_ranks rows; wall_time_s is the price as the model gave it, before rounding to nanoseconds, or what the truth says it took
     uint32_t n_ranks;
     bool has_queue_overflow;
 } sim_pass_record;

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "sim/deployment/learned_prices.h"
 #include "sim/deployment/pass_table.h"
 #include "sim/deployment/table_files.h"
 
@@ -35,6 +36,8 @@ static const sim_key keys[] = {
     KEY(operator_tables, .type = SIM_KEY_PATH, .default_text = "",
         .help = "native: a directory of measured kernels, which replace the formulas: gemm.csv, moe.csv, "
                 "collective.csv"),
+    KEY(state, .type = SIM_KEY_PATH, .default_text = "",
+        .help = "a saved model (tune --save) that prices by what it has learned on top of the estimator"),
 };
 const sim_key_table sim_pricing_keys = { "perfmodel", "what one forward pass costs", keys, sizeof keys / sizeof *keys };
 
@@ -197,12 +200,13 @@ static sim_status new_fallback(fpm_estimator **estimator, const sim_config *conf
     sim_pricing_config of_fallback = *settings;
     of_fallback.estimator = settings->fallback;
     of_fallback.fallback = -1;
+    of_fallback.state = "";
     return sim_pricing_new(estimator, config, &of_fallback, deployment, prices, capacity_tokens, error);
 }
 
-sim_status sim_pricing_new(fpm_estimator **estimator, const sim_config *config, const sim_pricing_config *settings,
-                           const sim_deployment *deployment, const sim_native_prices *prices, uint64_t capacity_tokens,
-                           sim_error *error) {
+static sim_status new_unlearned(fpm_estimator **estimator, const sim_config *config, const sim_pricing_config *settings,
+                                const sim_deployment *deployment, const sim_native_prices *prices,
+                                uint64_t capacity_tokens, sim_error *error) {
     *estimator = NULL;
     if (settings->estimator == SIM_ESTIMATOR_REGRESSION)
         return new_fallback(estimator, config, settings, deployment, prices, capacity_tokens, error);
@@ -227,4 +231,20 @@ sim_status sim_pricing_new(fpm_estimator **estimator, const sim_config *config, 
         break;
     }
     return sim_error_set(error, SIM_INTERNAL, NULL, 0, "[perfmodel]: no such estimator");
+}
+
+sim_status sim_pricing_new(fpm_estimator **estimator, const sim_config *config, const sim_pricing_config *settings,
+                           const sim_deployment *deployment, const sim_native_prices *prices, uint64_t capacity_tokens,
+                           sim_error *error) {
+    if (!settings->state[0])
+        return new_unlearned(estimator, config, settings, deployment, prices, capacity_tokens, error);
+    const bool is_regression = settings->estimator == SIM_ESTIMATOR_REGRESSION;
+    fpm_estimator *base = NULL;
+    sim_status status = SIM_OK;
+    *estimator = NULL;
+    if (!is_regression || settings->fallback >= 0)
+        status = new_unlearned(&base, config, settings, deployment, prices, capacity_tokens, error);
+    if (!status) status = sim_learned_prices_load(estimator, config, settings->state, base, is_regression, error);
+    fpm_estimator_free(base);
+    return status;
 }

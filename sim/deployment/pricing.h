@@ -28,6 +28,7 @@ typedef struct sim_pricing_config {
     const char *calibration; // native: of configs/calibrations; "none" = uncalibrated
     const char *table;       // table: a file of measured passes; "" = not given
     const char *operator_tables; // native: a directory of measured kernels; "" = none
+    const char *state;           // a saved model that prices; "" = none
 } sim_pricing_config;
 
 extern const sim_key_table sim_pricing_keys; // section [perfmodel]
@@ -43,6 +44,7 @@ bool sim_pricing_is_native(const sim_pricing_config *settings, const sim_deploym
 // (polynomial only). Reads perfmodel.table and the files of perfmodel.operator_tables. Contradictions are placed where `config` was given the key. SIM_USAGE: `native` without model or system, `fixed`
 // without prefill_ms or decode_ms, a key that has no effect, `regression` without a fallback, `polynomial` with a capacity of 0, `table` without a file, `auto` that
 // finds nothing. SIM_IO, SIM_BAD_DATA: of the tables.
+// With perfmodel.state the saved model prices, on top of that estimator (learned_prices.h, which has more errors); it learns no more.
 sim_status sim_pricing_new(fpm_estimator **estimator, const sim_config *config, const sim_pricing_config *settings,
                            const sim_deployment *deployment, const sim_native_prices *prices, uint64_t capacity_tokens,
                            sim_error *error);

@@ -73,10 +73,12 @@ static sim_status read_prices(const sim_config *config, sim_settings *settings, 
 // What a regression does not learn it does not know.
 static sim_status check_learner(const sim_config *config, const sim_settings *settings, sim_error *error) {
     const bool is_tuned = settings->tuning.mode == SIM_TUNING_ONLINE;
-    if (settings->pricing.estimator != SIM_ESTIMATOR_REGRESSION || is_tuned) return SIM_OK;
+    if (settings->pricing.estimator != SIM_ESTIMATOR_REGRESSION || is_tuned || settings->pricing.state[0])
+        return SIM_OK;
     return sim_config_contradiction(config, error, "perfmodel", "estimator",
                                     "estimator = regression knows nothing by itself: it needs tuning.mode = online "
-                                    "and a [truth] to learn from (or choose native, polynomial or fixed)");
+                                    "and a [truth] to learn from, or perfmodel.state with what was learned (or choose "
+                                    "native, polynomial or fixed)");
 }
 
 sim_status sim_settings_read(const sim_config *config, sim_settings *settings, sim_error *error) {

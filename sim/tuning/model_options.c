@@ -7,7 +7,13 @@ typedef struct keys_of_options { // as the table fills it
     int64_t max_observations, min_observations;
     double min_faster_correction_factor, max_slower_correction_factor; // 0: none
     int64_t bucket_count, max_num_tokens, max_batch_size, max_kv_tokens;
+    int correction, regression; // fpm_correction_form, fpm_regression_form
 } keys_of_options;
+
+static const char *const correction_names[] = { "grid", "smooth", NULL };
+static const char *const regression_names[] = { "reference", "robust", NULL };
+_Static_assert(FPM_CORRECTION_GRID == 0 && FPM_CORRECTION_SMOOTH == 1, "correction_names stand in its order");
+_Static_assert(FPM_REGRESSION_REFERENCE == 0 && FPM_REGRESSION_ROBUST == 1, "regression_names stand in its order");
 
 #define KEY(field, ...) \
     { .offset = offsetof(keys_of_options, field), .name = #field, __VA_ARGS__ }
@@ -30,6 +36,11 @@ static const sim_key keys[] = {
         .help = "tuning: end of the grid's axis of decoding requests"),
     KEY(max_kv_tokens, COUNT, .default_text = "2000000", .unit = "tokens",
         .help = "tuning: end of the grid's axis of decode KV tokens"),
+    KEY(correction, .type = SIM_KEY_CHOICE, .default_text = "grid", .choices = correction_names,
+        .help = "tuning: the median of each cell of the grid, or one smooth monotone surface, drawn towards 1"),
+    KEY(regression, .type = SIM_KEY_CHOICE, .default_text = "reference", .choices = regression_names,
+        .help =
+            "estimator = regression: as the reference fits, or robust to outliers and with the batch in mixed passes"),
 };
 const sim_key_table sim_model_options_keys = { "perfmodel", "how a model that learns remembers and corrects", keys,
                                                sizeof keys / sizeof *keys };
@@ -46,6 +57,8 @@ static fpm_model_options options_of(const keys_of_options *values) {
         .max_num_tokens = (uint64_t)values->max_num_tokens,
         .max_batch_size = (uint64_t)values->max_batch_size,
         .max_kv_tokens = (uint64_t)values->max_kv_tokens,
+        .correction = (fpm_correction_form)values->correction,
+        .regression = (fpm_regression_form)values->regression,
     };
 }
 

@@ -5,6 +5,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdlib.h>
 
 static uint64_t state;
 static uint32_t draw(uint32_t below) {
@@ -163,5 +164,46 @@ Test(model_random, one_call_of_many_iterations_equals_many_calls) {
             fpm_model_free(a);
             fpm_model_free(b);
         }
+    }
+}
+
+// In every form: what is saved and loaded again answers, and goes on learning, to the bit as what was never saved.
+Test(model_random, a_loaded_model_goes_on_like_the_one_that_was_saved) {
+    for (unsigned form = 0; form < 16; form++) {
+        fpm_model_options o = fpm_model_options_default();
+        o.max_observations = form & 1 ? 64 : 11;
+        o.min_observations = 3;
+        o.correction = form & 2 ? FPM_CORRECTION_SMOOTH : FPM_CORRECTION_GRID;
+        o.regression = form & 2 ? FPM_REGRESSION_ROBUST : FPM_REGRESSION_REFERENCE;
+        o.bucket_count = form & 8 ? 1000000 : 16;
+        fpm_model *saved = new_model(form & 4, &o), *loaded = NULL;
+        fpm_estimator *estimator = NULL;
+        cr_assert_eq(standin_new(&estimator, NULL), FPM_OK);
+        for (int i = 0; i < 400; i++) {
+            const fpm_metrics rank = random_batch((fpm_kind)(FPM_PREFILL + draw(3)));
+            const fpm_iteration pass = { &rank, 1 };
+            double a = -1, b = -1;
+            bool has_a, has_b;
+            cr_assert_eq(fpm_model_tune(saved, &pass, 1, NULL), FPM_OK);
+            if (loaded) cr_assert_eq(fpm_model_tune(loaded, &pass, 1, NULL), FPM_OK);
+            if (i % 50 == 13) {
+                char *text;
+                size_t n_bytes;
+                FILE *out = open_memstream(&text, &n_bytes);
+                cr_assert_eq(fpm_model_write(saved, out, NULL), FPM_OK);
+                fclose(out);
+                fpm_model_free(loaded);
+                cr_assert_eq(fpm_model_read(&loaded, text, n_bytes, estimator, NULL), FPM_OK);
+                free(text);
+            }
+            if (!loaded) continue;
+            const fpm_metrics query = random_batch((fpm_kind)(FPM_PREFILL + draw(3)));
+            cr_assert_eq(fpm_model_estimate_ms(saved, &query, 1, &a, &has_a, NULL), FPM_OK);
+            cr_assert_eq(fpm_model_estimate_ms(loaded, &query, 1, &b, &has_b, NULL), FPM_OK);
+            cr_assert(has_a == has_b && a == b, "form %u, pass %d: %.17g and %.17g", form, i, a, b);
+        }
+        fpm_model_free(saved);
+        fpm_model_free(loaded);
+        fpm_estimator_free(estimator);
     }
 }

@@ -37,8 +37,10 @@ static size_t write_text(const fpm_model *model, char *text, size_t capacity) {
 
 static char text[200000], text_of_twin[200000];
 
-static void live_with_model(bool is_native, uint64_t bucket_count) {
+static void live_with_model(bool is_native, uint64_t bucket_count, bool is_reference) {
     fpm_model_options o = fpm_model_options_default();
+    o.correction = is_reference ? FPM_CORRECTION_GRID : FPM_CORRECTION_SMOOTH;
+    o.regression = is_reference ? FPM_REGRESSION_REFERENCE : FPM_REGRESSION_ROBUST;
     o.max_observations = 70; // more than the first block of slots holds
     o.bucket_count = bucket_count;
     fpm_estimator *estimator = NULL;
@@ -83,7 +85,8 @@ out:
 static void read_log(void) {
     static const char log[] =
         "{\"worker_id\":\"a rather long name of a worker, longer than the buffer\",\"counter_id\":1}\n"
-        "{\"worker_id\":\"b\",\"counter_id\":1,\"dp_rank\":0}\n{\"worker_id\":\"b\",\"counter_id\":1,\"dp_rank\":1}\n";
+        "{\"worker_id\":\"b\",\"counter_id\":1,\"dp_rank\":0}\n{\"worker_id\":\"b\",\"counter_id\":1,\"dp_rank\":1}\n"
+        "[{},{},{},{},{},{},{},{},{\"worker_id\":\"c\"}]\n";
     fpm_log_reader *reader = NULL;
     UNTIL_DONE(fpm_log_reader_open_memory(&reader, log, sizeof log - 1, "log", NULL));
     for (size_t n_ranks = 1; n_ranks > 0;) {
@@ -128,10 +131,13 @@ out:
     fpm_model_free(b);
 }
 
-static void live_native(void) { live_with_model(true, 16); }
-static void live_native_hashed(void) { live_with_model(true, 1000000); }
-static void live_regression(void) { live_with_model(false, 16); }
-static void live_regression_hashed(void) { live_with_model(false, 1000000); }
+static void live_native(void) { live_with_model(true, 16, true); }
+static void live_native_hashed(void) { live_with_model(true, 1000000, true); }
+static void live_regression(void) { live_with_model(false, 16, true); }
+static void live_regression_hashed(void) { live_with_model(false, 1000000, true); }
+
+static void live_smooth(void) { live_with_model(true, 16, false); }
+static void live_robust(void) { live_with_model(false, 16, false); }
 
 static void fail_everywhere(void (*scenario)(void)) {
     n_left = -1;
@@ -158,6 +164,8 @@ Test(alloc_failure, correcting_models) { fail_everywhere(live_native); }
 Test(alloc_failure, correcting_models_with_huge_grids) { fail_everywhere(live_native_hashed); }
 Test(alloc_failure, regressions) { fail_everywhere(live_regression); }
 Test(alloc_failure, regressions_with_huge_grids) { fail_everywhere(live_regression_hashed); }
+Test(alloc_failure, smooth_corrections) { fail_everywhere(live_smooth); }
+Test(alloc_failure, robust_regressions) { fail_everywhere(live_robust); }
 Test(alloc_failure, logs) { fail_everywhere(read_log); }
 Test(alloc_failure, estimators) { fail_everywhere(make_estimators); }
 Test(alloc_failure, best_available) { fail_everywhere(choose_best); }

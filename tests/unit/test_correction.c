@@ -28,7 +28,7 @@ Test(correction, the_factor_is_the_median_of_the_bucket_once_the_kind_is_ready) 
     fpm_correction_collect(&c, &all);
     cr_assert(all.n_buckets == 2 && all.min == 0.7 && all.max == 1.4);
     cr_assert_float_eq(all.avg, 2.1, 1e-15); // a sum yet
-    fpm_samples_free(&c.samples);
+    fpm_correction_free(&c);
 }
 
 Test(correction, medians_skip_zero_and_infinite_ratios) {
@@ -55,7 +55,7 @@ Test(correction, medians_skip_zero_and_infinite_ratios) {
         cr_assert_eq(factor(&c, 100), cases[i].median, "case %zu: %g", i, factor(&c, 100));
         cr_assert_eq(all.n_buckets, cases[i].has_one);
         cr_assert_eq(fpm_correction_ready_buckets(&c), 1);
-        fpm_samples_free(&c.samples);
+        fpm_correction_free(&c);
     }
 }
 
@@ -78,6 +78,6 @@ Test(correction, each_kind_has_its_own_axes) {
         fpm_correction_init(&c, cases[i].kind, &o);
         cr_assert(fpm_correction_learn(&c, (fpm_load){ { cases[i].x, cases[i].y } }, 1));
         cr_assert_eq(c.samples.n, cases[i].is_inside, "case %zu", i);
-        fpm_samples_free(&c.samples);
+        fpm_correction_free(&c);
     }
 }

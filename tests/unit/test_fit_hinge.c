@@ -4,20 +4,16 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#define MOST 32
-
 static bool fit(size_t n, const double *x, const double *ms, fpm_fit *out) {
-    static const double zeros[MOST];
-    static double scratch[3 * MOST];
-    const fpm_observations seen = { n, 1, { x, zeros }, ms, scratch, MOST };
-    fpm_sorted_list loads = { 0 };
+    fpm_load_order order = { 0 };
+    fpm_log_knots spread = { 0 };
     for (size_t i = 0; i < n; i++) {
-        fpm_sorted_list_reserve(&loads);
-        fpm_sorted_list_insert(&loads, x[i]);
+        cr_assert(fpm_load_order_reserve(&order));
+        fpm_load_order_insert(&order, x[i], ms[i]);
     }
     *out = (fpm_fit){ 0 };
-    const bool is_fitted = fpm_fit_hinge(&seen, &loads, out);
-    fpm_sorted_list_free(&loads);
+    const bool is_fitted = fpm_fit_hinge(&order, &spread, out);
+    fpm_load_order_free(&order);
     return is_fitted;
 }
 
@@ -65,4 +61,21 @@ Test(fit_hinge, two_distinct_loads_and_infinite_times_have_none) {
     cr_assert_not(fit(6, two, ms, &found));
     ms[3] = (double)INFINITY;
     cr_assert_not(fit(6, x, ms, &found));
+}
+
+Test(fit_hinge, knots_kept_from_one_fit_to_the_next_follow_the_range_of_the_loads) {
+    fpm_load_order order = { 0 };
+    fpm_log_knots spread = { 0 };
+    for (int i = 1; i <= 40; i++) {
+        const double x = 37.0 * i, ms = 30 + 0.02 * x + 0.05 * fmax(0, x - 300) + (i * 7 % 5);
+        cr_assert(fpm_load_order_reserve(&order));
+        fpm_load_order_insert(&order, x, ms);
+        if (i > 12) fpm_load_order_remove(&order, 37.0 * (i - 12), order.samples[0].ms);
+        fpm_log_knots fresh = { 0 };
+        fpm_fit kept = { 0 }, anew = { 0 };
+        cr_assert_eq(fpm_fit_hinge(&order, &spread, &kept), fpm_fit_hinge(&order, &fresh, &anew));
+        cr_assert_eq(kept.knot, anew.knot);
+        cr_assert_eq(kept.intercept, anew.intercept);
+    }
+    fpm_load_order_free(&order);
 }

@@ -8,8 +8,7 @@
 
 static bool fit(unsigned n_axes, size_t n, const double *x0, const double *x1, const double *ms, fpm_fit *out) {
     static const double zeros[MOST];
-    static double scratch[3 * MOST];
-    const fpm_observations seen = { n, n_axes, { x0, x1 ? x1 : zeros }, ms, scratch, MOST };
+    const fpm_observations seen = { n, n_axes, { x0, x1 ? x1 : zeros }, ms };
     *out = (fpm_fit){ 0 };
     return fpm_fit_linear(&seen, out);
 }

@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <gsl/gsl_linalg.h>
 #include <math.h>
+#include <stdint.h>
 
 Test(linear_solver, solves_what_gsl_solves) {
     const double a[3][3] = { { 2.385, 1.1, 0.7 }, { 1.1, 5.03, -0.4 }, { 0.7, -0.4, 3.9 } },
@@ -45,5 +46,34 @@ Test(linear_solver, pivots_below_1e_12_are_singular_and_get_a_ridge) {
         if (cases[i].is_solved)
             cr_assert_float_eq(solution[0], cases[i].first, cases[i].tolerance + 1e-300, "case %zu: %g", i,
                                solution[0]);
+    }
+}
+
+// Bit for bit, also where rows change places, pivots are equal, a ridge is needed or nothing helps.
+Test(linear_solver, many_at_once_are_solved_as_one_by_one) {
+    uint64_t state = 11;
+    for (int round = 0; round < 300; round++) {
+        fpm_normal_equations systems[7];
+        double solutions[7][3];
+        bool is_solved[7];
+        for (int i = 0; i < 7; i++) {
+            systems[i].n = 3;
+            for (int row = 0; row < 3; row++) {
+                for (int k = 0; k <= row; k++) {
+                    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+                    const double scale = round % 3 == 0 ? 1.0 : round % 3 == 1 ? 1e-13 : 1e7;
+                    systems[i].a[row][k] = systems[i].a[k][row] = scale * ((double)(state >> 61) - 3.0); // often equal
+                }
+                systems[i].b[row] = (double)(state >> 50 & 15);
+            }
+        }
+        fpm_normal_equations_solve_many(systems, 7, solutions, is_solved);
+        for (int i = 0; i < 7; i++) {
+            double solution[3] = { 0 };
+            cr_assert_eq(fpm_normal_equations_solve(&systems[i], solution), is_solved[i]);
+            for (int k = 0; is_solved[i] && k < 3; k++)
+                cr_assert(solution[k] == solutions[i][k] || (isnan(solution[k]) && isnan(solutions[i][k])),
+                          "round %d: %.17g, not %.17g", round, solutions[i][k], solution[k]);
+        }
     }
 }

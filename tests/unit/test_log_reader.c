@@ -45,6 +45,36 @@ Test(log_reader, consecutive_rows_of_one_worker_and_counter_are_one_iteration) {
     fpm_log_reader_free(reader);
 }
 
+Test(log_reader, an_array_is_one_iteration) {
+    static const char text[] =
+        "{\"worker_id\":\"a\",\"counter_id\":1}\n"
+        "[{\"worker_id\":\"a\",\"counter_id\":1,\"dp_rank\":1},{\"counter_id\":7,\"dp_rank\":1}, {}]\n"
+        "\n"
+        "{\"worker_id\":\"a\",\"counter_id\":1,\"dp_rank\":2}\n"
+        "[{\"worker_id\":\"b\"}]\n"
+        "{\"worker_id\":\"b\",\"dp_rank\":1}\n\n{\"worker_id\":\"b\",\"dp_rank\":2}\n";
+    const struct {
+        size_t n_ranks;
+        int64_t first, last; // lines
+        const char *worker;
+    } expected[] = { { 1, 1, 1, "a" }, { 3, 2, 2, "a" }, { 1, 4, 4, "a" }, { 1, 5, 5, "b" }, { 2, 6, 8, "b" } };
+    fpm_log_reader *reader = open_text(text);
+    const fpm_metrics *ranks;
+    size_t n_ranks;
+    int64_t line;
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        cr_assert_eq(fpm_log_reader_next(reader, &ranks, &n_ranks, &line, NULL), FPM_OK);
+        cr_assert_eq(n_ranks, expected[i].n_ranks, "iteration %zu has %zu ranks", i, n_ranks);
+        cr_assert_eq(line, expected[i].first);
+        cr_assert_eq(fpm_log_reader_line(reader, n_ranks - 1), expected[i].last);
+        cr_assert_eq(fpm_log_reader_line(reader, n_ranks), 0);
+        for (size_t k = 0; k < n_ranks; k++) cr_assert_str_eq(ranks[k].worker_id, expected[i].worker);
+    }
+    cr_assert_eq(fpm_log_reader_next(reader, &ranks, &n_ranks, &line, NULL), FPM_OK);
+    cr_assert_eq(n_ranks, 0);
+    fpm_log_reader_free(reader);
+}
+
 Test(log_reader, errors_name_file_line_and_column_and_stick) {
     static const struct {
         const char *text;
@@ -55,6 +85,14 @@ Test(log_reader, errors_name_file_line_and_column_and_stick) {
         { "\n{\"dp_rank\":-1}\n{}\n", 0, 2, 12, FPM_OUT_OF_RANGE },
         { "{}\n{\"dp_rank\":1}\n{\"dp_rank\":2.5}\n{}\n", 0, 3, 12, FPM_SYNTAX },
         { "{}{}\n", 0, 1, 3, FPM_SYNTAX },
+        { "[]\n", 0, 1, 3, FPM_SYNTAX },
+        { "{}\n[{},{\"dp_rank\":-1}]\n", 0, 2, 16, FPM_OUT_OF_RANGE },
+        { "[{},3]\n", 0, 1, 5, FPM_SYNTAX },
+        { "[{},{}\n", 0, 1, 7, FPM_SYNTAX },
+        { "[{}][{}]\n", 0, 1, 5, FPM_SYNTAX },
+        { "[[{}]]\n", 0, 1, 2, FPM_SYNTAX },
+        { "{\"wall_time\":NaN}\n", 0, 1, 14, FPM_SYNTAX },
+        { "{\"wall_time\":-Infinity}\n", 0, 1, 14, FPM_SYNTAX },
         { "{\"a\":1\n", 0, 1, 7, FPM_SYNTAX },
         { "{}\n\0\n", 5, 2, 0, FPM_SYNTAX },
         { "{\"worker_id\":\"a\0\"}\n", 19, 1, 0, FPM_SYNTAX },

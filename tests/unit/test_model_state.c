@@ -28,6 +28,27 @@ static const char native_state[] =
     "\"decode\":{\"samples\":[[512,2000000,0.5]]},\n"
     "\"mixed\":{\"samples\":[]}}}\n";
 
+// The forms beside the reference's; a robust regression keeps the batch of mixed passes.
+static const char robust_state[] =
+    "{\"format\":\"forepass-perfmodel-state\",\"version\":1,\"mode\":\"regression\",\n"
+    "\"options\":{\"max_observations\":2,\"min_observations\":1,\"min_faster_correction_factor\":0.5,"
+    "\"max_slower_correction_factor\":2,\"bucket_count\":16,\"max_num_tokens\":8192,\"max_batch_size\":512,"
+    "\"max_kv_tokens\":2000000,\"correction\":\"smooth\",\"regression\":\"robust\"},\n"
+    "\"kinds\":{\n"
+    "\"prefill\":{\"low\":[10],\"high\":[50],\"samples\":[[20,1.5],[30,\"inf\"]]},\n"
+    "\"decode\":{\"low\":[3,9],\"high\":[3,9],\"samples\":[[3,9,7]]},\n"
+    "\"mixed\":{\"low\":[1,0],\"high\":[5,9],\"samples\":[[1,9,4,0.30000000000000004],[5,0,6,2]]}}}\n";
+
+static const char smooth_state[] =
+    "{\"format\":\"forepass-perfmodel-state\",\"version\":1,\"mode\":\"native\",\"estimator\":\"stand-in\",\n"
+    "\"options\":{\"max_observations\":64,\"min_observations\":1,\"min_faster_correction_factor\":0.5,"
+    "\"max_slower_correction_factor\":null,\"bucket_count\":16,\"max_num_tokens\":8192,\"max_batch_size\":512,"
+    "\"max_kv_tokens\":2000000,\"correction\":\"smooth\"},\n"
+    "\"kinds\":{\n"
+    "\"prefill\":{\"samples\":[[20,1.5],[30,\"inf\"]]},\n"
+    "\"decode\":{\"samples\":[[512,2000000,0.5]]},\n"
+    "\"mixed\":{\"samples\":[]}}}\n";
+
 static fpm_status read_text(const char *text, fpm_model **model, fpm_error *error) {
     fpm_estimator *estimator;
     standin_new(&estimator, NULL);
@@ -46,8 +67,8 @@ static char *write_text(const fpm_model *model) {
 }
 
 Test(model_state, what_is_read_is_written_again_byte_for_byte) {
-    const char *const texts[] = { regression_state, native_state };
-    for (int i = 0; i < 2; i++) {
+    const char *const texts[] = { regression_state, native_state, robust_state, smooth_state };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         fpm_model *model;
         fpm_error error = { 0 };
         cr_assert_eq(read_text(texts[i], &model, &error), FPM_OK, "%s at %ld:%ld", error.message, (long)error.line,
@@ -77,6 +98,10 @@ static char *replaced(const bad_state *bad) {
 
 Test(model_state, states_no_model_could_have_saved_are_refused) {
     static const bad_state cases[] = {
+        { robust_state, "\"robust\"", "\"best\"", FPM_SYNTAX },
+        { robust_state, "\"smooth\"", "null", FPM_SYNTAX },
+        { robust_state, "[5,0,6,2]", "[5,0,2]", FPM_SYNTAX }, // the batch is missing
+        { robust_state, "[3,9,7]", "[3,9,7,7]", FPM_SYNTAX }, // and not wanted here
         { regression_state, "forepass-perfmodel-state", "other", FPM_SYNTAX },
         { regression_state, "\"version\":1", "\"version\":2", FPM_SYNTAX },
         { regression_state, "\"version\":1,", "", FPM_SYNTAX },

@@ -87,3 +87,16 @@ Test(options, the_first_broken_rule_is_the_one_named) {
     fpm_model_options_validate(&o, &error);
     cr_assert(strstr(error.message, "perfect square"));
 }
+
+Test(options, forms_are_those_of_the_lists) {
+    fpm_model_options o = fpm_model_options_default();
+    cr_assert_eq(o.correction, FPM_CORRECTION_GRID);
+    cr_assert_eq(o.regression, FPM_REGRESSION_REFERENCE);
+    o.correction = (fpm_correction_form)2;
+    cr_assert_eq(fpm_model_options_validate(&o, NULL), FPM_INVALID_CONFIG);
+    o.correction = FPM_CORRECTION_SMOOTH;
+    o.regression = (fpm_regression_form)2;
+    cr_assert_eq(fpm_model_options_validate(&o, NULL), FPM_INVALID_CONFIG);
+    o.regression = FPM_REGRESSION_ROBUST;
+    cr_assert_eq(fpm_model_options_validate(&o, NULL), FPM_OK);
+}

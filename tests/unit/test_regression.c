@@ -5,7 +5,7 @@
 #include <math.h>
 
 static void learn(fpm_regression *r, uint32_t x, uint32_t y, double ms) {
-    cr_assert(fpm_regression_learn(r, (fpm_load){ { x, y } }, ms));
+    cr_assert(fpm_regression_learn(r, (fpm_load){ { x, y } }, 0, ms));
     fpm_regression_refit(r);
 }
 static double ask(const fpm_regression *r, uint32_t x, uint32_t y) {
