@@ -33,7 +33,7 @@ static const sim_sample_class kind_classes[] = {
 const char *sim_sample_kind_name(sim_sample_kind kind) { return kind_names[kind]; }
 sim_sample_class sim_sample_kind_class(sim_sample_kind kind) { return kind_classes[kind]; }
 const char *sim_sample_class_name(sim_sample_class of) {
-    static const char *const names[] = { "GEMM", "ATTENTION", "MOE", "COLLECTIVE" };
+    static const char *const names[] = { "GEMM", "ATTENTION", "MOE", "COLLECTIVE", "MODULE" };
     return names[of];
 }
 

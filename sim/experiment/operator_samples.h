@@ -14,30 +14,31 @@ typedef enum sim_sample_class {
     SIM_CLASS_ATTENTION,
     SIM_CLASS_MOE,
     SIM_CLASS_COLLECTIVE,
+    SIM_CLASS_MODULE, // a whole MLA block: its matrix products, norms and attention timed as one
     SIM_SAMPLE_CLASSES
 } sim_sample_class;
 const char *sim_sample_class_name(sim_sample_class of);
 
 // enumerator, name, family of the curve that prices it, microseconds that the fastest kernels never take: where even they did, the host was
 // measured, which launches them, and not the GPU; class
-#define SIM_SAMPLE_KIND_LIST(X)                                                                                        \
-    X(SIM_SAMPLE_GEMM, "gemm", FPM_FAMILY_GEMM, 40, SIM_CLASS_GEMM)                                                    \
-    X(SIM_SAMPLE_MOE, "moe", FPM_FAMILY_MOE, 400, SIM_CLASS_MOE)                                                       \
-    X(SIM_SAMPLE_ATTENTION_PREFILL, "attention_prefill", FPM_FAMILY_ATTENTION_PREFILL, 60, SIM_CLASS_ATTENTION)        \
-    X(SIM_SAMPLE_ATTENTION_DECODE, "attention_decode", FPM_FAMILY_ATTENTION_DECODE, 60, SIM_CLASS_ATTENTION)           \
-    X(SIM_SAMPLE_LATENT_PREFILL, "latent_prefill", FPM_FAMILY_LATENT_PREFILL, 60, SIM_CLASS_ATTENTION)                 \
-    X(SIM_SAMPLE_LATENT_DECODE, "latent_decode", FPM_FAMILY_LATENT_DECODE, 60, SIM_CLASS_ATTENTION)                    \
-    X(SIM_SAMPLE_LATENT_BMM, "latent_bmm", FPM_FAMILY_LATENT_BMM, 40, SIM_CLASS_ATTENTION)                             \
-    X(SIM_SAMPLE_LINEAR_PREFILL, "linear_prefill", FPM_FAMILY_LINEAR_PREFILL, 60, SIM_CLASS_ATTENTION)                 \
-    X(SIM_SAMPLE_LINEAR_DECODE, "linear_decode", FPM_FAMILY_LINEAR_DECODE, 60, SIM_CLASS_ATTENTION)                    \
-    X(SIM_SAMPLE_ALL_REDUCE, "all_reduce", FPM_FAMILY_ALL_REDUCE, 60, SIM_CLASS_COLLECTIVE)                            \
-    X(SIM_SAMPLE_ALL_GATHER, "all_gather", FPM_FAMILY_ALL_GATHER, 60, SIM_CLASS_COLLECTIVE)                            \
-    X(SIM_SAMPLE_REDUCE_SCATTER, "reduce_scatter", FPM_FAMILY_REDUCE_SCATTER, 60, SIM_CLASS_COLLECTIVE)                \
-    X(SIM_SAMPLE_ALL_TO_ALL, "all_to_all", FPM_FAMILY_ALL_TO_ALL, 60, SIM_CLASS_COLLECTIVE)                            \
-    X(SIM_SAMPLE_LATENT_MODULE_PREFILL, "latent_module_prefill", FPM_FAMILIES, 160, SIM_CLASS_ATTENTION)               \
-    X(SIM_SAMPLE_LATENT_MODULE_DECODE, "latent_module_decode", FPM_FAMILIES, 150, SIM_CLASS_ATTENTION)                 \
-    X(SIM_SAMPLE_SPARSE_MODULE_PREFILL, "sparse_module_prefill", FPM_FAMILY_INDEXER_PREFILL, 300, SIM_CLASS_ATTENTION) \
-    X(SIM_SAMPLE_SPARSE_MODULE_DECODE, "sparse_module_decode", FPM_FAMILY_INDEXER_DECODE, 130, SIM_CLASS_ATTENTION)
+#define SIM_SAMPLE_KIND_LIST(X)                                                                                     \
+    X(SIM_SAMPLE_GEMM, "gemm", FPM_FAMILY_GEMM, 40, SIM_CLASS_GEMM)                                                 \
+    X(SIM_SAMPLE_MOE, "moe", FPM_FAMILY_MOE, 400, SIM_CLASS_MOE)                                                    \
+    X(SIM_SAMPLE_ATTENTION_PREFILL, "attention_prefill", FPM_FAMILY_ATTENTION_PREFILL, 60, SIM_CLASS_ATTENTION)     \
+    X(SIM_SAMPLE_ATTENTION_DECODE, "attention_decode", FPM_FAMILY_ATTENTION_DECODE, 60, SIM_CLASS_ATTENTION)        \
+    X(SIM_SAMPLE_LATENT_PREFILL, "latent_prefill", FPM_FAMILY_LATENT_PREFILL, 60, SIM_CLASS_ATTENTION)              \
+    X(SIM_SAMPLE_LATENT_DECODE, "latent_decode", FPM_FAMILY_LATENT_DECODE, 60, SIM_CLASS_ATTENTION)                 \
+    X(SIM_SAMPLE_LATENT_BMM, "latent_bmm", FPM_FAMILY_LATENT_BMM, 40, SIM_CLASS_ATTENTION)                          \
+    X(SIM_SAMPLE_LINEAR_PREFILL, "linear_prefill", FPM_FAMILY_LINEAR_PREFILL, 60, SIM_CLASS_ATTENTION)              \
+    X(SIM_SAMPLE_LINEAR_DECODE, "linear_decode", FPM_FAMILY_LINEAR_DECODE, 60, SIM_CLASS_ATTENTION)                 \
+    X(SIM_SAMPLE_ALL_REDUCE, "all_reduce", FPM_FAMILY_ALL_REDUCE, 60, SIM_CLASS_COLLECTIVE)                         \
+    X(SIM_SAMPLE_ALL_GATHER, "all_gather", FPM_FAMILY_ALL_GATHER, 60, SIM_CLASS_COLLECTIVE)                         \
+    X(SIM_SAMPLE_REDUCE_SCATTER, "reduce_scatter", FPM_FAMILY_REDUCE_SCATTER, 60, SIM_CLASS_COLLECTIVE)             \
+    X(SIM_SAMPLE_ALL_TO_ALL, "all_to_all", FPM_FAMILY_ALL_TO_ALL, 60, SIM_CLASS_COLLECTIVE)                         \
+    X(SIM_SAMPLE_LATENT_MODULE_PREFILL, "latent_module_prefill", FPM_FAMILIES, 160, SIM_CLASS_MODULE)               \
+    X(SIM_SAMPLE_LATENT_MODULE_DECODE, "latent_module_decode", FPM_FAMILIES, 150, SIM_CLASS_MODULE)                 \
+    X(SIM_SAMPLE_SPARSE_MODULE_PREFILL, "sparse_module_prefill", FPM_FAMILY_INDEXER_PREFILL, 300, SIM_CLASS_MODULE) \
+    X(SIM_SAMPLE_SPARSE_MODULE_DECODE, "sparse_module_decode", FPM_FAMILY_INDEXER_DECODE, 130, SIM_CLASS_MODULE)
 typedef enum sim_sample_kind {
 #define X(code, name, family, host_us, class_of) code,
     SIM_SAMPLE_KIND_LIST(X)
