@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// One table says which file holds what: its columns by name and the function that makes a sample of a row.
-#include "sim/experiment/operator_samples.h"
+// Files of measured kernels into samples, and which of the samples time the host and not the GPU.
+#include "sim/experiment/operator_records.h"
 
 #include <errno.h>
 #include <math.h>
@@ -44,299 +44,15 @@ fpm_family sim_sample_family(const sim_operator_sample *sample) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Rows
-// ---------------------------------------------------------------------------------------------------------------------
-
-enum { MAX_COLUMNS = 20, MAX_FIELD = 96 };
-typedef struct record {
-    char text[MAX_COLUMNS][MAX_FIELD];
-    double number[MAX_COLUMNS]; // NAN: not a number
-} record;
-
-// Columns that every file has, in front of its own.
-enum { SYSTEM, BACKEND, VERSION, OP, KERNEL, LATENCY, OWN };
-static const char *const common_columns[OWN] = {
-    "system", "backend", "version", "op_name", "kernel_source", "latency"
-};
-
-static bool is(const record *row, int column, const char *text) { return strcmp(row->text[column], text) == 0; }
-
-// Number formats of the files. False: one that forepass does not have.
-static bool format_of(const char *text, int *format) {
-    static const struct {
-        const char *name;
-        fpm_precision precision;
-        bool has_16bit_activations;
-    } formats[] = {
-        { "bfloat16", FPM_BF16, false }, { "fp8", FPM_FP8, false },          { "fp8_block", FPM_FP8_BLOCK, false },
-        { "nvfp4", FPM_NVFP4, false },   { "sq", FPM_INT8, false },          { "int8_wo", FPM_INT8, true },
-        { "int4_wo", FPM_INT4, true },   { "w4a16_mxfp4", FPM_MXFP4, true }, { "w4a8_mxfp4_mxfp8", FPM_MXFP4, false },
-    };
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-        if (strcmp(text, formats[i].name) != 0) continue;
-        *format = fpm_format(formats[i].precision, formats[i].has_16bit_activations);
-        return true;
-    }
-    return false;
-}
-
-static fpm_precision cache_of(const record *row, int column) { return is(row, column, "fp8") ? FPM_FP8 : FPM_BF16; }
-
-// Sums of `requests` alike requests with `fresh` new and `past` cached tokens each, in a window (0 = none).
-static fpm_attention_sums prefill_sums(double requests, double fresh, double past, double window) {
-    const double context = past + fresh;
-    fpm_attention_sums sums = { .pairs = requests * fresh * (past + fresh / 2),
-                                .kv_tokens = requests * context,
-                                .tokens = requests * fresh,
-                                .requests = requests };
-    if (window > 0 && context > window) {
-        // The queries before the window is full see all that came before them, the others `window` tokens.
-        const double growing = fmax(window - past, 0);
-        sums.pairs = requests * (growing * (past + growing / 2) + (fresh - growing) * window);
-        sums.kv_tokens = requests * fmin(context, fresh + window);
-    }
-    return sums;
-}
-
-static fpm_attention_sums decode_sums(double requests, double context, double window) {
-    if (window > 0) context = fmin(context, window);
-    return (fpm_attention_sums){
-        .pairs = requests * context, .kv_tokens = requests * context, .tokens = requests, .requests = requests
-    };
-}
-
-enum { GEMM_DTYPE = OWN, GEMM_M, GEMM_N, GEMM_K };
-static bool read_gemm(const record *row, sim_operator_sample *sample) {
-    sample->kind = SIM_SAMPLE_GEMM;
-    sample->m = row->number[GEMM_M];
-    sample->n = row->number[GEMM_N];
-    sample->k = row->number[GEMM_K];
-    return format_of(row->text[GEMM_DTYPE], &sample->format);
-}
-
-enum { MOE_DTYPE = OWN, MOE_TOKENS, MOE_HIDDEN, MOE_INTER, MOE_TOPK, MOE_EXPERTS, MOE_TP, MOE_EP, MOE_DISTRIBUTION };
-static bool read_moe(const record *row, sim_operator_sample *sample) {
-    sample->kind = SIM_SAMPLE_MOE;
-    sample->tokens = row->number[MOE_TOKENS];
-    fpm_moe_shape *shape = &sample->shape.moe;
-    *shape = (fpm_moe_shape){ .hidden = row->number[MOE_HIDDEN],
-                              .intermediate = row->number[MOE_INTER],
-                              .n_experts = row->number[MOE_EXPERTS],
-                              .experts_per_token = row->number[MOE_TOPK],
-                              .tensor = row->number[MOE_TP],
-                              .expert = row->number[MOE_EP] };
-    // Nemotron's experts, whose kernels do not always say so, have no gate.
-    shape->is_ungated = strstr(row->text[KERNEL], "nongated") != NULL || shape->experts_per_token == 22 ||
-                        (shape->hidden == 2688 && shape->intermediate == 1856);
-    if (strncmp(row->text[MOE_DISTRIBUTION], "power_law_", 10) == 0)
-        shape->skew = strtod(row->text[MOE_DISTRIBUTION] + 10, NULL);
-    shape->imbalance = fpm_moe_imbalance(shape);
-    return format_of(row->text[MOE_DTYPE], &sample->format);
-}
-
-enum { AT_BATCH = OWN, AT_ISL, AT_HEADS, AT_KV_HEADS, AT_DIM, AT_DTYPE, AT_CACHE, AT_STEP, AT_WINDOW };
-static double window_of(const record *row) { return isnan(row->number[AT_WINDOW]) ? 0 : row->number[AT_WINDOW]; }
-
-static void read_attention(const record *row, sim_operator_sample *sample) {
-    sample->shape.attention = (fpm_attention_shape){ .n_heads = row->number[AT_HEADS],
-                                                     .n_kv_heads = row->number[AT_KV_HEADS],
-                                                     .head_dim = row->number[AT_DIM],
-                                                     .kv_cache = cache_of(row, AT_CACHE),
-                                                     .has_window = window_of(row) > 0 };
-}
-
-static bool read_context_attention(const record *row, sim_operator_sample *sample) {
-    sample->kind = SIM_SAMPLE_ATTENTION_PREFILL;
-    read_attention(row, sample);
-    sample->shape.attention.has_16bit_scores = is(row, AT_DTYPE, "bfloat16");
-    sample->format = fpm_format(sample->shape.attention.kv_cache, sample->shape.attention.has_16bit_scores);
-    sample->sums = prefill_sums(row->number[AT_BATCH], row->number[AT_ISL], row->number[AT_STEP], window_of(row));
-    return true;
-}
-
-static bool read_generation_attention(const record *row, sim_operator_sample *sample) {
-    sample->kind = SIM_SAMPLE_ATTENTION_DECODE;
-    read_attention(row, sample);
-    sample->format = (int)sample->shape.attention.kv_cache;
-    sample->sums = decode_sums(row->number[AT_BATCH], row->number[AT_ISL] + row->number[AT_STEP], window_of(row));
-    return true;
-}
-
-static const fpm_latent_shape deepseek_latent = { .kv_rank = 512, .nope_dim = 128, .rope_dim = 64, .value_dim = 128 };
-
-enum { MLA_CACHE = OWN, MLA_HEADS, MLA_BATCH, MLA_ISL, MLA_STEP };
-static void read_latent(const record *row, sim_operator_sample *sample) {
-    sample->shape.latent = deepseek_latent;
-    sample->shape.latent.n_heads = row->number[MLA_HEADS];
-    sample->shape.latent.kv_cache = cache_of(row, MLA_CACHE);
-    sample->format = (int)sample->shape.latent.kv_cache;
-}
-
-static bool read_context_mla(const record *row, sim_operator_sample *sample) {
-    sample->kind = SIM_SAMPLE_LATENT_PREFILL;
-    read_latent(row, sample);
-    sample->sums = prefill_sums(row->number[MLA_BATCH], row->number[MLA_ISL], row->number[MLA_STEP], 0);
-    return true;
-}
-
-static bool read_generation_mla(const record *row, sim_operator_sample *sample) {
-    sample->kind = SIM_SAMPLE_LATENT_DECODE;
-    read_latent(row, sample);
-    sample->sums = decode_sums(row->number[MLA_BATCH], row->number[MLA_ISL] + row->number[MLA_STEP], 0);
-    return true;
-}
-
-enum { BMM_DTYPE = OWN, BMM_TOKENS, BMM_HEADS };
-static bool read_bmm(const record *row, sim_operator_sample *sample) {
-    sample->kind = SIM_SAMPLE_LATENT_BMM;
-    sample->shape.latent = deepseek_latent;
-    sample->shape.latent.n_heads = row->number[BMM_HEADS];
-    sample->sums = decode_sums(row->number[BMM_TOKENS], 1, 0);
-    return is(row, BMM_DTYPE, "bfloat16"); // engines keep these weights in bf16
-}
-
-enum { GDN_PHASE = OWN, GDN_BATCH, GDN_TOKENS, GDN_CONV, GDN_K_HEADS, GDN_K_DIM, GDN_V_HEADS, GDN_V_DIM };
-static bool read_gdn(const record *row, sim_operator_sample *sample) {
-    const bool is_prefill = is(row, GDN_PHASE, "context");
-    sample->kind = is_prefill ? SIM_SAMPLE_LINEAR_PREFILL : SIM_SAMPLE_LINEAR_DECODE;
-    sample->is_part = strncmp(row->text[KERNEL], "causal_conv1d", 13) == 0;
-    sample->shape.linear = (fpm_linear_shape){ .key_heads = row->number[GDN_K_HEADS],
-                                               .key_dim = row->number[GDN_K_DIM],
-                                               .value_heads = row->number[GDN_V_HEADS],
-                                               .value_dim = row->number[GDN_V_DIM],
-                                               .conv_width = row->number[GDN_CONV] };
-    sample->sums = (fpm_attention_sums){ .tokens = row->number[GDN_TOKENS], .requests = row->number[GDN_BATCH] };
-    return true;
-}
-
-enum { NCCL_DTYPE = OWN, NCCL_GPUS, NCCL_ELEMENTS };
-static bool read_nccl(const record *row, sim_operator_sample *sample) {
-    if (is(row, OP, "all_gather"))
-        sample->kind = SIM_SAMPLE_ALL_GATHER;
-    else if (is(row, OP, "reduce_scatter"))
-        sample->kind = SIM_SAMPLE_REDUCE_SCATTER;
-    else if (is(row, OP, "alltoall"))
-        sample->kind = SIM_SAMPLE_ALL_TO_ALL;
-    else
-        return false; // engines reduce with kernels of their own
-    sample->backend = FPM_BACKENDS;
-    sample->ranks = row->number[NCCL_GPUS];
-    sample->bytes = row->number[NCCL_ELEMENTS] * (is(row, NCCL_DTYPE, "half") ? 2 : 1);
-    return is(row, BACKEND, "nccl");
-}
-
-enum { AR_GPUS = OWN, AR_ELEMENTS, AR_MODE };
-static bool read_all_reduce(const record *row, sim_operator_sample *sample) {
-    sample->kind = SIM_SAMPLE_ALL_REDUCE;
-    sample->ranks = row->number[AR_GPUS];
-    sample->bytes = 2 * row->number[AR_ELEMENTS];
-    return strstr(row->text[AR_MODE], "_eager") == NULL; // engines run graphs
-}
-
-enum { MODULE_MODEL = OWN, MODULE_CACHE, MODULE_DTYPE, MODULE_HEADS, MODULE_BATCH, MODULE_ISL, MODULE_STEP };
-static bool read_module(const record *row, sim_operator_sample *sample) {
-    sim_module_shape *shape = &sample->shape.module;
-    *shape = (sim_module_shape){ .latent = deepseek_latent, .hidden = 7168, .q_rank = 1536 };
-    if (strstr(row->text[MODULE_MODEL], "GLM-5")) {
-        shape->hidden = 6144;
-        shape->q_rank = 2048;
-        shape->latent.nope_dim = 192;
-        shape->latent.value_dim = 256;
-    } else if (strstr(row->text[MODULE_MODEL], "DeepSeek") == NULL) {
-        return false;
-    }
-    shape->latent.n_heads = row->number[MODULE_HEADS];
-    shape->latent.kv_cache = cache_of(row, MODULE_CACHE);
-    int format;
-    if (!format_of(row->text[MODULE_DTYPE], &format)) return false;
-    shape->weights = (fpm_precision)format;
-    sample->format = FPM_BF16;
-    return strstr(row->text[OP], "skip") == NULL;
-}
-
-static void read_module_sums(const record *row, sim_operator_sample *sample, bool is_prefill, double topk) {
-    const double batch = row->number[MODULE_BATCH], isl = row->number[MODULE_ISL], step = row->number[MODULE_STEP];
-    sample->dense = is_prefill ? prefill_sums(batch, isl, step, 0) : decode_sums(batch, isl + step, 0);
-    sample->sums = is_prefill ? prefill_sums(batch, isl, step, topk) : decode_sums(batch, isl + step, topk);
-}
-
-static bool read_latent_prefill_module(const record *row, sim_operator_sample *sample) {
-    sample->kind = SIM_SAMPLE_LATENT_MODULE_PREFILL;
-    read_module_sums(row, sample, true, 0);
-    return read_module(row, sample);
-}
-
-static bool read_latent_decode_module(const record *row, sim_operator_sample *sample) {
-    sample->kind = SIM_SAMPLE_LATENT_MODULE_DECODE;
-    read_module_sums(row, sample, false, 0);
-    return read_module(row, sample);
-}
-
-static bool read_sparse_module(const record *row, sim_operator_sample *sample, bool is_prefill) {
-    sample->kind = is_prefill ? SIM_SAMPLE_SPARSE_MODULE_PREFILL : SIM_SAMPLE_SPARSE_MODULE_DECODE;
-    if (!read_module(row, sample)) return false;
-    fpm_indexer_shape *indexer = &sample->shape.module.indexer;
-    *indexer = (fpm_indexer_shape){ .heads = sample->shape.module.hidden > 7000 ? 64 : 32, .dim = 128, .topk = 2048 };
-    read_module_sums(row, sample, is_prefill, indexer->topk);
-    return true;
-}
-
-static bool read_sparse_prefill_module(const record *row, sim_operator_sample *sample) {
-    return read_sparse_module(row, sample, true);
-}
-
-static bool read_sparse_decode_module(const record *row, sim_operator_sample *sample) {
-    return read_sparse_module(row, sample, false);
-}
-
-// ---------------------------------------------------------------------------------------------------------------------
 // Files
 // ---------------------------------------------------------------------------------------------------------------------
-
-typedef struct sample_file {
-    const char *name;
-    bool (*read)(const record *row, sim_operator_sample *sample); // false: a row without a price
-    const char *columns[MAX_COLUMNS - OWN];                       // "" never, NULL-terminated
-} sample_file;
-
-#define ATTENTION_COLUMNS                                                                                            \
-    {                                                                                                                \
-        "batch_size", "isl", "num_heads", "num_key_value_heads", "head_dim", "attn_dtype", "kv_cache_dtype", "step", \
-            "window_size"                                                                                            \
-    }
-#define MLA_COLUMNS \
-    { "kv_cache_dtype", "num_heads", "batch_size", "isl", "step" }
-#define MODULE_COLUMNS \
-    { "model", "kv_cache_dtype", "gemm_type", "num_heads", "batch_size", "isl", "step" }
-static const sample_file files[] = {
-    { "gemm_perf", read_gemm, { "gemm_dtype", "m", "n", "k" } },
-    { "moe_perf",
-      read_moe,
-      { "moe_dtype", "num_tokens", "hidden_size", "inter_size", "topk", "num_experts", "moe_tp_size", "moe_ep_size",
-        "distribution" } },
-    { "context_attention_perf", read_context_attention, ATTENTION_COLUMNS },
-    { "generation_attention_perf", read_generation_attention, ATTENTION_COLUMNS },
-    { "context_mla_perf", read_context_mla, MLA_COLUMNS },
-    { "generation_mla_perf", read_generation_mla, MLA_COLUMNS },
-    { "mla_bmm_perf", read_bmm, { "bmm_dtype", "num_tokens", "num_heads" } },
-    { "gdn_perf",
-      read_gdn,
-      { "phase", "batch_size", "num_tokens", "d_conv", "num_k_heads", "head_k_dim", "num_v_heads", "head_v_dim" } },
-    { "custom_allreduce_perf", read_all_reduce, { "num_gpus", "message_size", "backend" } },
-    { "nccl_perf", read_nccl, { "nccl_dtype", "num_gpus", "message_size" } },
-    { "mla_context_module_perf", read_latent_prefill_module, MODULE_COLUMNS },
-    { "mla_generation_module_perf", read_latent_decode_module, MODULE_COLUMNS },
-    { "dsa_context_module_perf", read_sparse_prefill_module, MODULE_COLUMNS },
-    { "dsa_generation_module_perf", read_sparse_decode_module, MODULE_COLUMNS },
-};
-enum { N_FILES = sizeof files / sizeof *files };
 
 typedef struct reading {
     sim_sample_set *set;
     const char *path;
     fpm_line_reader *lines;
     sim_csv_row row;
-    int column[MAX_COLUMNS];
+    int column[SIM_RECORD_COLUMNS];
     size_t n_columns;
     sim_error *error;
 } reading;
@@ -377,16 +93,16 @@ static sim_status bind_columns(reading *in, const char *const *first, size_t n_f
         in->column[i] = last_column(&in->row, name, i < n_first);
         if (in->column[i] < 0) return refuse(in, line, "the header has no column ", name);
         in->n_columns++;
-        if (i + 1 >= n_first && i + 1 - n_first >= MAX_COLUMNS - OWN) break;
+        if (i + 1 >= n_first && i + 1 - n_first >= SIM_RECORD_COLUMNS - SIM_AT_OWN) break;
     }
     return SIM_OK;
 }
 
-static sim_status read_record(const reading *in, int64_t line, record *row) {
+static sim_status read_record(const reading *in, int64_t line, sim_operator_record *row) {
     for (size_t i = 0; i < in->n_columns; i++) {
         if ((size_t)in->column[i] >= in->row.n_fields) return refuse(in, line, "the row has too few fields", "");
         const sim_csv_field *field = &in->row.fields[in->column[i]];
-        const size_t n = field->n_bytes < MAX_FIELD - 1 ? field->n_bytes : MAX_FIELD - 1;
+        const size_t n = field->n_bytes < SIM_RECORD_FIELD_BYTES - 1 ? field->n_bytes : SIM_RECORD_FIELD_BYTES - 1;
         memcpy(row->text[i], field->text, n);
         row->text[i][n] = '\0';
         char *end;
@@ -415,10 +131,10 @@ static bool backend_of(const char *name, int *backend) {
     return strcmp(name, "nccl") == 0;
 }
 
-static sim_status source_of(reading *in, const char *file, const record *row, uint16_t *source) {
+static sim_status source_of(reading *in, const char *file, const sim_operator_record *row, uint16_t *source) {
     sim_sample_set *set = in->set;
     char text[64];
-    snprintf(text, sizeof text, "%.32s %.12s %.16s", file, row->text[BACKEND], row->text[VERSION]);
+    snprintf(text, sizeof text, "%.32s %.12s %.16s", file, row->text[SIM_AT_BACKEND], row->text[SIM_AT_VERSION]);
     for (size_t i = set->n_sources; i-- > 0;) {
         *source = (uint16_t)i;
         if (strcmp(set->sources[i], text) == 0) return SIM_OK;
@@ -429,11 +145,12 @@ static sim_status source_of(reading *in, const char *file, const record *row, ui
     return SIM_OK;
 }
 
-static sim_status add_sample(reading *in, const sample_file *file, const record *row) {
+static sim_status add_sample(reading *in, const sim_sample_file *file, const sim_operator_record *row) {
     sim_sample_set *set = in->set;
-    sim_operator_sample sample = { .format = FPM_BF16, .ms = row->number[LATENCY] };
-    const int system = system_of(set, row->text[SYSTEM]);
-    const bool is_known = system >= 0 && backend_of(row->text[BACKEND], &sample.backend) && file->read(row, &sample);
+    sim_operator_sample sample = { .format = FPM_BF16, .ms = row->number[SIM_AT_LATENCY] };
+    const int system = system_of(set, row->text[SIM_AT_SYSTEM]);
+    const bool is_known =
+        system >= 0 && backend_of(row->text[SIM_AT_BACKEND], &sample.backend) && file->read(row, &sample);
     if (!is_known || !(sample.ms > 0)) {
         set->n_skipped++;
         return SIM_OK;
@@ -448,9 +165,11 @@ static sim_status add_sample(reading *in, const sample_file *file, const record 
     return SIM_OK;
 }
 
-typedef sim_status (*take_row_fn)(reading *in, const void *what, const record *row);
+typedef sim_status (*take_row_fn)(reading *in, const void *what, const sim_operator_record *row);
 
-static sim_status take_sample(reading *in, const void *what, const record *row) { return add_sample(in, what, row); }
+static sim_status take_sample(reading *in, const void *what, const sim_operator_record *row) {
+    return add_sample(in, what, row);
+}
 
 // Every row of the CSV file at in->path goes to `take`.
 static sim_status read_rows(reading *in, const char *const *first, size_t n_first, const char *const *own,
@@ -462,7 +181,7 @@ static sim_status read_rows(reading *in, const char *const *first, size_t n_firs
     sim_status status = next_row(in, &line, &has_row);
     if (status == SIM_OK && !has_row) status = refuse(in, 1, "the file is empty", "");
     if (status == SIM_OK) status = bind_columns(in, first, n_first, own, line);
-    record row;
+    sim_operator_record row;
     while (status == SIM_OK) {
         status = next_row(in, &line, &has_row);
         if (status != SIM_OK || !has_row) break;
@@ -507,7 +226,7 @@ static fpm_generation generation_of(double sm) {
     return sm < 100 ? FPM_HOPPER : FPM_BLACKWELL;
 }
 
-static sim_status take_system(reading *in, const void *what, const record *row) {
+static sim_status take_system(reading *in, const void *what, const sim_operator_record *row) {
     (void)what;
     sim_sample_set *set = in->set;
     if (isnan(row->number[S_SM])) return SIM_OK; // no NVIDIA GPU: forepass has no curves for it
@@ -583,14 +302,15 @@ sim_status sim_sample_set_read(sim_sample_set *set, const char *directory, sim_e
     memset(set, 0, sizeof *set);
     sim_status status = read_systems(set, directory, error);
     bool has_file = false;
-    for (size_t i = 0; i < N_FILES && status == SIM_OK; i++) {
+    for (size_t i = 0; i < SIM_SAMPLE_FILES && status == SIM_OK; i++) {
         char path[1024];
-        snprintf(path, sizeof path, "%s/%s.csv.gz", directory, files[i].name);
-        if (access(path, F_OK) != 0) snprintf(path, sizeof path, "%s/%s.csv", directory, files[i].name);
+        snprintf(path, sizeof path, "%s/%s.csv.gz", directory, sim_sample_files[i].name);
+        if (access(path, F_OK) != 0) snprintf(path, sizeof path, "%s/%s.csv", directory, sim_sample_files[i].name);
         if (access(path, F_OK) != 0) continue;
         has_file = true;
         reading in = { .set = set, .path = path, .error = error };
-        status = read_rows(&in, common_columns, OWN, files[i].columns, take_sample, &files[i]);
+        status = read_rows(&in, sim_record_common_columns, SIM_AT_OWN, sim_sample_files[i].columns, take_sample,
+                           &sim_sample_files[i]);
     }
     if (status == SIM_OK && !has_file)
         status =
