@@ -65,6 +65,12 @@ sim_status sim_config_contradiction(const sim_config *config, sim_error *error, 
 // error.
 bool sim_config_write(const sim_config *config, FILE *out);
 
+// Every key of a table, given or at its default, spelled by what it means rather than as it was written: 1Ki is 1024, 0.5s is 500000000ns; equal
+// configurations visit equal texts. Paths stand as they are, absolute. Calls back in the order of the table; `spelled` is the callback's for the call.
+typedef void sim_config_visitor(void *self, const char *section, const sim_key *key, const char *spelled);
+void sim_config_visit(const sim_config *config, const sim_key_table *table, sim_config_visitor *visit, void *self);
+#define SIM_CANONICAL_BYTES 4352 // of a spelled value; longer texts are cut
+
 // Print every key of the tables: section.key, type, default, unit, range or choices, one line of help.
 bool sim_config_write_keys(const sim_key_table *const *tables, size_t n_tables, FILE *out);
 
