@@ -34,7 +34,9 @@ static bool is_smaller_better(const char *figure) {
 
 static void make_name(sim_objective *objective) {
     static const char *const suffixes[] = { "", "_per_gpu", "_per_dollar" };
-    snprintf(objective->name, sizeof objective->name, "%s%s", objective->figure, suffixes[objective->per]);
+    const char *dot = strchr(objective->figure, '.'); // a block's name says nothing its figures do not
+    snprintf(objective->name, sizeof objective->name, "%s%s", dot ? dot + 1 : objective->figure,
+             suffixes[objective->per]);
     for (char *c = objective->name; *c; c++)
         if (!isalnum((unsigned char)*c)) *c = '_';
 }

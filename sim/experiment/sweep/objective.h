@@ -13,7 +13,7 @@ typedef enum sim_per { SIM_PER_RUN, SIM_PER_GPU, SIM_PER_DOLLAR } sim_per;
 
 typedef struct sim_objective {
     char figure[80]; // of the summary, "block.key" inside a block
-    char name[96];   // of its column: cost_total_cost, output_throughput_tok_s_per_gpu
+    char name[96];   // of its column: total_cost, output_throughput_tok_s_per_gpu
     bool is_smaller_better;
     sim_per per;
 } sim_objective;
