@@ -61,8 +61,17 @@ static fpm_status refuse_result(double ms, fpm_error *error) {
     return fpm_error_set(error, FPM_OUT_OF_RANGE, "the model gave %g ms for a pass", ms);
 }
 
-fpm_status fpm_model_estimate_ms(const fpm_model *model, const fpm_metrics *ranks, size_t n_ranks, double *ms,
-                                 bool *has_estimate, fpm_error *error) {
+// What the estimator says of a pass, unless the caller knows: *base_ms then, else NULL.
+static inline fpm_status price(const fpm_model *model, const fpm_metrics *ranks, size_t n_ranks, const double *base_ms,
+                               double *ms, fpm_error *error) {
+    if (!base_ms) return fpm_estimator_ask(model->estimator, ranks, n_ranks, ms, error);
+    *ms = *base_ms;
+    return FPM_OK;
+}
+
+static inline __attribute__((always_inline)) fpm_status estimate(const fpm_model *model, const fpm_metrics *ranks,
+                                                                 size_t n_ranks, const double *base_ms, double *ms,
+                                                                 bool *has_estimate, fpm_error *error) {
     const iteration_load at = find_load_quickly(ranks, n_ranks);
     *has_estimate = false;
     if (at.is_unsound) return fpm_metrics_validate(ranks, n_ranks, error);
@@ -70,7 +79,7 @@ fpm_status fpm_model_estimate_ms(const fpm_model *model, const fpm_metrics *rank
     if (at.kind == FPM_EMPTY) {
         // nothing to do takes no time, whatever the estimator thinks
     } else if (model->estimator) {
-        const fpm_status status = fpm_estimator_ask(model->estimator, ranks, n_ranks, &result, error);
+        const fpm_status status = price(model, ranks, n_ranks, base_ms, &result, error);
         if (status) return status;
         result *= fpm_correction_factor(&model->corrections[at.kind - FPM_PREFILL], at.load);
     } else {
@@ -84,24 +93,39 @@ fpm_status fpm_model_estimate_ms(const fpm_model *model, const fpm_metrics *rank
     return FPM_OK;
 }
 
+fpm_status fpm_model_estimate_ms(const fpm_model *model, const fpm_metrics *ranks, size_t n_ranks, double *ms,
+                                 bool *has_estimate, fpm_error *error) {
+    return estimate(model, ranks, n_ranks, NULL, ms, has_estimate, error);
+}
+
+fpm_status fpm_model_estimate_priced_ms(const fpm_model *model, const fpm_metrics *ranks, size_t n_ranks,
+                                        double base_ms, double *ms, bool *has_estimate, fpm_error *error) {
+    return estimate(model, ranks, n_ranks, &base_ms, ms, has_estimate, error);
+}
+
 // --- learning --------------------------------------------------------------------------------------------------------
 
-// Largest measured time of the ranks in ms (possibly infinite by overflow), 0 when none was measured.
-static inline double observed_ms(const fpm_metrics *ranks, size_t n_ranks) {
+// Largest measured time of the ranks, 0 when none was measured.
+static inline double wall_s(const fpm_metrics *ranks, size_t n_ranks) {
     double longest_s = 0.0;
     for (size_t i = 0; i < n_ranks; i++) {
         const double s = ranks[i].wall_time_s <= DBL_MAX ? ranks[i].wall_time_s : 0.0;
         longest_s = s > longest_s ? s : longest_s;
     }
-    return longest_s * 1000.0;
+    return longest_s;
 }
 
+// In ms, possibly infinite by overflow.
+static inline double observed_ms(const fpm_metrics *ranks, size_t n_ranks) { return wall_s(ranks, n_ranks) * 1000.0; }
+
+fpm_kind fpm_iteration_kind(const fpm_metrics *ranks, size_t n_ranks) { return find_load_quickly(ranks, n_ranks).kind; }
+double fpm_iteration_wall_s(const fpm_metrics *ranks, size_t n_ranks) { return wall_s(ranks, n_ranks); }
 double fpm_iteration_observed_ms(const fpm_metrics *ranks, size_t n_ranks) { return observed_ms(ranks, n_ranks); }
 
-static inline fpm_status learn_ratio(fpm_model *model, const fpm_iteration *iteration, const iteration_load *at,
-                                     double observed, fpm_error *error) {
+static inline fpm_status learn_ratio(fpm_model *model, const fpm_iteration *iteration, const double *base_ms,
+                                     const iteration_load *at, double observed, fpm_error *error) {
     double native;
-    const fpm_status status = fpm_estimator_ask(model->estimator, iteration->ranks, iteration->n_ranks, &native, error);
+    const fpm_status status = price(model, iteration->ranks, iteration->n_ranks, base_ms, &native, error);
     if (status) return status;
     if (!(native > 0.0) || !(observed <= DBL_MAX)) return FPM_OK;
     const fpm_model_options *options = &model->options;
@@ -115,22 +139,31 @@ static inline fpm_status learn_ratio(fpm_model *model, const fpm_iteration *iter
     return FPM_OK;
 }
 
-static inline fpm_status learn(fpm_model *model, const fpm_iteration *iteration, fpm_error *error) {
+static inline fpm_status learn(fpm_model *model, const fpm_iteration *iteration, const double *base_ms,
+                               fpm_error *error) {
     const iteration_load at = find_load_quickly(iteration->ranks, iteration->n_ranks);
     if (at.is_unsound) return fpm_metrics_validate(iteration->ranks, iteration->n_ranks, error);
     if (at.kind == FPM_EMPTY) return FPM_OK;
     const double observed = observed_ms(iteration->ranks, iteration->n_ranks);
     if (!(observed > 0.0)) return FPM_OK;
-    if (model->estimator) return learn_ratio(model, iteration, &at, observed, error);
+    if (model->estimator) return learn_ratio(model, iteration, base_ms, &at, observed, error);
     if (!fpm_regression_learn(&model->regressions[at.kind - FPM_PREFILL], at.load, at.batch, observed))
         return fpm_error_set(error, FPM_NO_MEMORY, "out of memory");
     return FPM_OK;
 }
 
+// A fit depends on the retained samples alone, so one at the end equals one after every observation.
 fpm_status fpm_model_tune(fpm_model *model, const fpm_iteration *iterations, size_t n_iterations, fpm_error *error) {
     fpm_status status = FPM_OK;
-    for (size_t i = 0; i < n_iterations && !status; i++) status = learn(model, &iterations[i], error);
-    // A fit depends on the retained samples alone, so one at the end equals one after every observation.
+    for (size_t i = 0; i < n_iterations && !status; i++) status = learn(model, &iterations[i], NULL, error);
+    fpm_model_refit(model);
+    return status;
+}
+
+fpm_status fpm_model_tune_priced(fpm_model *model, const fpm_iteration *iterations, const double *base_ms,
+                                 size_t n_iterations, fpm_error *error) {
+    fpm_status status = FPM_OK;
+    for (size_t i = 0; i < n_iterations && !status; i++) status = learn(model, &iterations[i], &base_ms[i], error);
     fpm_model_refit(model);
     return status;
 }

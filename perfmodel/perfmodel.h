@@ -320,9 +320,14 @@ typedef struct fpm_iteration {
     size_t n_ranks;
 } fpm_iteration;
 
+// The kind of a pass of several ranks: that of the rank which speaks for its load (above), so that what is measured by kind and what is learned mean the
+// same passes. FPM_EMPTY: no rank has work. Ranks are valid. O(n_ranks).
+fpm_kind fpm_iteration_kind(const fpm_metrics *ranks, size_t n_ranks);
 // The time a model is shown of a pass: the largest finite wall_time_s > 0 of its ranks in ms (0: there is none; infinite
 // by overflow only).
 double fpm_iteration_observed_ms(const fpm_metrics *ranks, size_t n_ranks);
+// The same in seconds, as it was recorded.
+double fpm_iteration_wall_s(const fpm_metrics *ranks, size_t n_ranks);
 
 // Learn from finished passes, in order. The observed time of a pass is the largest finite wall_time_s > 0 of its ranks;
 // passes without one and empty ones are skipped (but validated). At the first error (a rank that is not valid, a
@@ -330,6 +335,14 @@ double fpm_iteration_observed_ms(const fpm_metrics *ranks, size_t n_ranks);
 // is that of one call per pass. Native: O(populated cells) per pass; regression: one fit per kind and
 // call, O(max_observations).
 fpm_status fpm_model_tune(fpm_model *model, const fpm_iteration *iterations, size_t n_iterations, fpm_error *error);
+
+// Estimating and learning for a caller who has asked the model's estimator already, as a simulator that reports both prices: it is not asked again.
+// `base_ms`: what the estimator said of the ranks, one number per iteration; finite, >= 0. A regression does not read it. Else the same as the calls above,
+// with the same results.
+fpm_status fpm_model_estimate_priced_ms(const fpm_model *model, const fpm_metrics *ranks, size_t n_ranks,
+                                        double base_ms, double *ms, bool *has_estimate, fpm_error *error);
+fpm_status fpm_model_tune_priced(fpm_model *model, const fpm_iteration *iterations, const double *base_ms,
+                                 size_t n_iterations, fpm_error *error);
 
 // enumerator, name of the reference
 #define FPM_SOURCE_LIST(X)                                \

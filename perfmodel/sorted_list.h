@@ -5,13 +5,15 @@
 //
 // A few values each, at places nobody can predict: searching costs more in mispredicted branches than moving
 // everything. So the array is padded with infinities to whole blocks of eight, with one infinity more on either side,
-// and both operations go over the blocks without branches.
+// and inserting and removing go over the blocks without branches. In a long list, where a value usually takes the place of
+// another one, only what lies between the two is moved.
 #ifndef PERFMODEL_SORTED_LIST_H
 #define PERFMODEL_SORTED_LIST_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
@@ -70,6 +72,30 @@ static inline void fpm_sorted_list_insert(fpm_sorted_list *list, double value) {
     uint32_t begin = list->n++ & ~(FPM_SORTED_BLOCK - 1u);
     for (; begin > 0; begin -= FPM_SORTED_BLOCK) fpm_sorted_block_insert(list->values + begin, value);
     fpm_sorted_block_insert(list->values, value);
+}
+
+// How many of the values are less than this one. Whole blocks first: only the last one that is not above counts in part.
+static inline uint32_t fpm_sorted_list_rank(const fpm_sorted_list *list, double value) {
+    uint32_t rank = 0;
+    for (uint32_t end = FPM_SORTED_BLOCK; end < list->n; end += FPM_SORTED_BLOCK)
+        rank += list->values[end - 1] < value ? FPM_SORTED_BLOCK : 0;
+    const double *block = list->values + rank;
+    uint32_t n_less = 0;
+    for (uint32_t i = 0; i < FPM_SORTED_BLOCK; i++) n_less += block[i] < value;
+    return rank + n_less;
+}
+
+// `value` in place of `old`, which must be there. O(n).
+static inline void fpm_sorted_list_replace(fpm_sorted_list *list, double old, double value) {
+    const uint32_t from = fpm_sorted_list_rank(list, old), to = fpm_sorted_list_rank(list, value);
+    double *values = list->values;
+    if (to > from) {
+        memmove(values + from, values + from + 1, (to - 1 - from) * sizeof *values);
+        values[to - 1] = value;
+    } else {
+        memmove(values + to + 1, values + to, (from - to) * sizeof *values);
+        values[to] = value;
+    }
 }
 
 // The value must be there. O(n).

@@ -180,11 +180,26 @@ static sim_status end_of_pass(const sim_replica *replica, double ms, int64_t now
     return SIM_OK;
 }
 
-static sim_status price_steady_pass(void *self, const fpm_metrics *metrics, int64_t now_ns, int64_t *end_ns,
+// How long the pass that begins takes, also into its metrics.
+static sim_status time_pass(const sim_replica *replica, fpm_metrics *metrics, int64_t now_ns, double *ms,
+                            sim_error *error) {
+    const sim_cluster *cluster = replica->cluster;
+    if (cluster->parts.tuner) {
+        const uint32_t worker = (uint32_t)(replica - cluster->replicas);
+        return sim_tuner_begin_pass(cluster->parts.tuner, worker, now_ns, metrics, ms, error);
+    }
+    const sim_status status = estimate(replica, metrics, ms, error);
+    for (uint32_t i = 0; i < cluster->n_ranks && !status; i++) metrics[i].wall_time_s = *ms / 1e3;
+    return status;
+}
+
+static sim_status price_steady_pass(void *self, fpm_metrics *metrics, int64_t now_ns, int64_t *end_ns,
                                     sim_error *error) {
     double ms;
-    const sim_status status = estimate(self, metrics, &ms, error);
-    return status ? status : end_of_pass(self, ms, now_ns, end_ns, error);
+    const sim_replica *replica = self;
+    const sim_status status = replica->cluster->parts.tuner ? time_pass(replica, metrics, now_ns, &ms, error)
+                                                            : estimate(replica, metrics, &ms, error);
+    return status ? status : end_of_pass(replica, ms, now_ns, end_ns, error);
 }
 
 sim_status sim_replica_run_steady(sim_replica *replica, int64_t *now_ns, int64_t until_ns, sim_error *error) {
@@ -200,19 +215,6 @@ sim_status sim_replica_run_steady(sim_replica *replica, int64_t *now_ns, int64_t
         replica->pass_start_ns = steady.now_ns;
         replica->pass_end_ns = steady.open_end_ns;
     }
-    return status;
-}
-
-// How long the open pass takes, also into its metrics.
-static sim_status time_pass(const sim_replica *replica, fpm_metrics *metrics, int64_t now_ns, double *ms,
-                            sim_error *error) {
-    const sim_cluster *cluster = replica->cluster;
-    if (cluster->parts.tuner) {
-        const uint32_t worker = (uint32_t)(replica - cluster->replicas);
-        return sim_tuner_begin_pass(cluster->parts.tuner, worker, now_ns, metrics, ms, error);
-    }
-    const sim_status status = estimate(replica, metrics, ms, error);
-    for (uint32_t i = 0; i < cluster->n_ranks && !status; i++) metrics[i].wall_time_s = *ms / 1e3;
     return status;
 }
 

@@ -62,8 +62,8 @@ static sim_status start_pass(sim_cluster *cluster, uint32_t i, bool is_alone, in
     sim_replica *replica = &cluster->replicas[i];
     if (replica->is_busy) return SIM_OK;
     sim_status status = SIM_OK;
-    if (is_alone && !replica->observer->on_pass && !cluster->parts.tuner) {
-        int64_t until_ns = next_time(cluster, now_ns);
+    if (!replica->observer->on_pass) {
+        int64_t until_ns = is_alone && !cluster->parts.tuner ? next_time(cluster, now_ns) : now_ns;
         if (until_ns > cluster->max_time_ns) until_ns = cluster->max_time_ns;
         status = sim_replica_run_steady(replica, &now_ns, until_ns, error);
     }

@@ -47,6 +47,7 @@ sim_status sim_engine_run_steady(sim_engine *engine, fpm_metrics *metrics, int64
         }
         engine->events->on_token_gaps(engine->events->self, end_ns - batch->last_token_ns, batch->n_members, end_ns);
         sim_batch_advance(batch, end_ns);
+        metrics->counter_id++;
         steady->now_ns = end_ns;
         steady->n_passes++;
     }

@@ -215,6 +215,7 @@ sim_status sim_worker_run_steady(sim_worker *worker, int64_t until_ns, const sim
     const sim_letter *letter = sim_mailbox_first(&worker->mailbox);
     const uint64_t most_passes = letter ? letter->due_pass - worker->n_passes : UINT64_MAX; // none was due
     uint64_t n_before = steady->n_passes;
+    worker->metrics[0].counter_id = worker->n_passes;
     status =
         sim_engine_run_steady(worker->ranks[0].engine, worker->metrics, until_ns, most_passes, pricer, steady, error);
     uint64_t n_rounds = steady->n_passes - n_before + (steady->open_end_ns > 0);

@@ -59,12 +59,38 @@ uint64_t sim_stream_integer(sim_stream *stream, uint64_t n) {
     return value % n;
 }
 
-uint64_t sim_keyed_u64(uint64_t root_seed, const char *stream, uint64_t key_a, uint64_t key_b) {
-    const uint64_t key[3] = { XXH3_64bits(stream, strlen(stream)), key_a, key_b };
-    return XXH3_64bits_withSeed(key, sizeof key, root_seed);
+// --- keyed draws ------------------------------------------------------------------------------------------------------
+
+sim_dice sim_dice_of(uint64_t root_seed, const char *stream) {
+    return (sim_dice){ root_seed, XXH3_64bits(stream, strlen(stream)) };
 }
 
-double sim_keyed_uniform(uint64_t root_seed, const char *stream, uint64_t key_a, uint64_t key_b) {
+uint64_t sim_dice_u64(const sim_dice *dice, uint64_t key_a, uint64_t key_b) {
+    const uint64_t key[3] = { dice->stream, key_a, key_b };
+    return XXH3_64bits_withSeed(key, sizeof key, dice->root_seed);
+}
+
+double sim_dice_uniform(const sim_dice *dice, uint64_t key_a, uint64_t key_b) {
     // The middle of one of 2^52 equal cells: never 0 and never 1, so an inverse distribution is always finite.
-    return ((double)(sim_keyed_u64(root_seed, stream, key_a, key_b) >> 12) + 0.5) * 0x1p-52;
+    return ((double)(sim_dice_u64(dice, key_a, key_b) >> 12) + 0.5) * 0x1p-52;
+}
+
+// A generator that begins anew with every key: its numbers are the hash of the key, then hashes of what it gave last. GSL's ziggurat is nearly always
+// content with the first one; the inverse of the distribution would cost three times as much.
+static unsigned long next_of_key(void *state) {
+    uint64_t *bits = state;
+    const uint64_t now = *bits;
+    *bits = XXH3_64bits(&now, sizeof now);
+    return (unsigned long)(now >> 32);
+}
+
+static double next_uniform_of_key(void *state) { return (double)next_of_key(state) * 0x1p-32; }
+
+double sim_dice_gaussian(const sim_dice *dice, uint64_t key_a, uint64_t key_b) {
+    static const gsl_rng_type keyed = {
+        "keyed", UINT32_MAX, 0, sizeof(uint64_t), NULL, next_of_key, next_uniform_of_key,
+    };
+    uint64_t bits = sim_dice_u64(dice, key_a, key_b);
+    const gsl_rng generator = { &keyed, &bits };
+    return gsl_ran_gaussian_ziggurat(&generator, 1);
 }

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 
 #include "sim/kernel/clock.h"
-#include "sim/tuning/pass_kind.h"
 
 // Line of the first rank that is not valid, else of the first one.
 static int64_t bad_line(const fpm_log_reader *reader, const fpm_metrics *ranks, size_t n_ranks) {
@@ -88,7 +87,7 @@ static fpm_status teach_all(reading *in, const fpm_iteration *pass, fpm_kind kin
 static fpm_status take(reading *in, const fpm_iteration *pass, fpm_error *error) {
     const fpm_status status = fpm_metrics_validate(pass->ranks, pass->n_ranks, error);
     if (status) return status;
-    const fpm_kind kind = sim_pass_kind(pass->ranks, pass->n_ranks);
+    const fpm_kind kind = fpm_iteration_kind(pass->ranks, pass->n_ranks);
     const double observed_ms = fpm_iteration_observed_ms(pass->ranks, pass->n_ranks);
     const bool is_pass = kind != FPM_EMPTY && observed_ms > 0;
     if (!in->is_counting) {

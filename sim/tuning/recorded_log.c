@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "sim/tuning/recorded_log.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "sim/tuning/pass_kind.h"
 
 sim_status sim_log_error(const fpm_error *reason, const char *path, int64_t line, sim_error *error) {
     const sim_status code = reason->code == FPM_NO_MEMORY ? SIM_NO_MEMORY
@@ -40,13 +37,6 @@ void sim_pass_place(const uint32_t *features, size_t n_ranks, double place[SIM_R
     for (size_t k = 0; k < SIM_RANK_FEATURES; k++) place[k] = log1p(speaker[k]);
 }
 
-double sim_pass_wall_s(const fpm_metrics *ranks, size_t n_ranks) {
-    double longest_s = 0;
-    for (size_t i = 0; i < n_ranks; i++)
-        if (ranks[i].wall_time_s > longest_s && ranks[i].wall_time_s <= DBL_MAX) longest_s = ranks[i].wall_time_s;
-    return longest_s;
-}
-
 // --- loading ----------------------------------------------------------------------------------------------------------
 
 static uint32_t worker_of(const char *id) {
@@ -71,8 +61,8 @@ static bool reserve(void **array, size_t *capacity, size_t n_used, size_t n, siz
 }
 
 static sim_status keep(sim_recorded_log *log, const fpm_metrics *ranks, size_t n_ranks, sim_error *error) {
-    const fpm_kind kind = sim_pass_kind(ranks, n_ranks);
-    const double wall_s = sim_pass_wall_s(ranks, n_ranks);
+    const fpm_kind kind = fpm_iteration_kind(ranks, n_ranks);
+    const double wall_s = fpm_iteration_wall_s(ranks, n_ranks);
     if (kind == FPM_EMPTY || !(wall_s > 0)) {
         log->n_unmeasured++;
         return SIM_OK;

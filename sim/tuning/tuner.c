@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "sim/tuning/learner.h"
-#include "sim/tuning/pass_kind.h"
 #include "sim/tuning/recorded_log.h"
 #include "sim/tuning/synthetic_truth.h"
 
@@ -131,7 +130,8 @@ static sim_status foresee(const sim_tuner *tuner, const sim_learner *learner, co
     fpm_status status = fpm_estimate_valid_ms(tuner->parts.estimator, ranks, n_ranks, base_ms, &reason);
     bool has_estimate = false;
     if (!status && learner)
-        status = fpm_model_estimate_ms(sim_learner_model(learner), ranks, n_ranks, tuned_ms, &has_estimate, &reason);
+        status = fpm_model_estimate_priced_ms(sim_learner_model(learner), ranks, n_ranks, *base_ms, tuned_ms,
+                                              &has_estimate, &reason);
     if (!has_estimate) *tuned_ms = SIM_NO_ESTIMATE;
     if (!status) return SIM_OK;
     return sim_error_set(error, SIM_INTERNAL, NULL, 0, "pricing a pass of worker %s: %s", ranks[0].worker_id,
@@ -152,7 +152,7 @@ sim_status sim_tuner_begin_pass(sim_tuner *tuner, uint32_t worker, int64_t now_n
     const uint32_t n_ranks = tuner->parts.n_ranks;
     open_pass *pass = &tuner->open[worker];
     const sim_learner *learner = learner_of(tuner, worker);
-    pass->kind = sim_pass_kind(ranks, n_ranks);
+    pass->kind = fpm_iteration_kind(ranks, n_ranks);
     sim_status status = foresee(tuner, learner, ranks, n_ranks, &pass->base_ms, &pass->tuned_ms, error);
     if (status) return status;
     tuner->n_fallback += learner && pass->tuned_ms < 0;
@@ -195,8 +195,8 @@ static sim_status learn_recorded(sim_tuner *tuner, int64_t now_ns, sim_error *er
             return sim_log_error(&reason, feed->path, 0, error);
         if (n_ranks == 0) break;
         if (fpm_metrics_validate(ranks, n_ranks, &reason)) return sim_log_error(&reason, feed->path, line, error);
-        pass.kind = sim_pass_kind(ranks, n_ranks);
-        pass.truth = (sim_truth_answer){ sim_pass_wall_s(ranks, n_ranks), SIM_NO_ESTIMATE, false };
+        pass.kind = fpm_iteration_kind(ranks, n_ranks);
+        pass.truth = (sim_truth_answer){ fpm_iteration_wall_s(ranks, n_ranks), SIM_NO_ESTIMATE, false };
         feed->n_read++;
         if (pass.kind != FPM_EMPTY && pass.truth.wall_s > 0) break;
         feed->n_unmeasured++;
@@ -209,7 +209,7 @@ static sim_status learn_recorded(sim_tuner *tuner, int64_t now_ns, sim_error *er
     const sim_status status = foresee(tuner, tuner->learners[0], ranks, n_ranks, &pass.base_ms, &pass.tuned_ms, error);
     if (status) return status;
     measure(tuner, &pass, pass.truth.wall_s * 1e3, now_ns);
-    return sim_learner_take(tuner->learners[0], now_ns, ranks, n_ranks, error);
+    return sim_learner_take(tuner->learners[0], now_ns, ranks, n_ranks, pass.base_ms, error);
 }
 
 sim_status sim_tuner_end_pass(sim_tuner *tuner, uint32_t worker, int64_t now_ns, const fpm_metrics *ranks,
@@ -220,7 +220,8 @@ sim_status sim_tuner_end_pass(sim_tuner *tuner, uint32_t worker, int64_t now_ns,
     if (pass->kind == FPM_EMPTY || !(observed_ms > 0)) return SIM_OK; // nothing to be learned from
     measure(tuner, pass, observed_ms, now_ns);
     sim_learner *learner = learner_of(tuner, worker);
-    return learner ? sim_learner_take(learner, now_ns, ranks, tuner->parts.n_ranks, error) : SIM_OK;
+    if (!learner) return SIM_OK;
+    return sim_learner_take(learner, now_ns, ranks, tuner->parts.n_ranks, pass->base_ms, error);
 }
 
 // --- what came of it --------------------------------------------------------------------------------------------------
