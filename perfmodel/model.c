@@ -11,81 +11,71 @@
 #include <math.h>
 #include <string.h>
 
-// The load of an iteration: that of one rank, never a mixture.
-typedef struct iteration_load {
-    bool is_unsound; // some rank breaks a rule of fpm_metrics_validate
-    fpm_kind kind;   // FPM_EMPTY: no rank has work
-    fpm_load load;
-    uint32_t batch; // decoding requests
-} iteration_load;
-
 // Two counts as one load, in a register: put together in memory, reading both at once would wait until they have left
 // for the cache.
-static inline fpm_load pack_load(uint32_t x0, uint32_t x1) {
-    fpm_load load;
+static inline void pack_load(uint32_t x[2], uint32_t x0, uint32_t x1) {
 #if defined __BYTE_ORDER__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     const uint64_t both = x0 | (uint64_t)x1 << 32;
-    memcpy(&load, &both, sizeof load);
+    memcpy(x, &both, sizeof both);
 #else
-    load = (fpm_load){ { x0, x1 } };
+    x[0] = x0;
+    x[1] = x1;
 #endif
+}
+
+static inline fpm_load load_of(const fpm_pass *pass) {
+    fpm_load load;
+    memcpy(load.x, pass->x, sizeof load.x);
     return load;
 }
 
-static inline iteration_load find_load(const fpm_metrics *ranks, size_t n_ranks) {
-    iteration_load found = { .is_unsound = n_ranks == 0, .kind = FPM_EMPTY };
+// The load of an iteration: that of one rank, never a mixture. False: some rank breaks a rule of fpm_metrics_validate.
+static inline bool read_ranks(fpm_pass *pass, const fpm_metrics *ranks, size_t n_ranks) {
+    bool is_unsound = n_ranks == 0;
     uint64_t most = 1; // a rank with work has a sum of 1 at least
     const fpm_scheduled_requests *speaker = NULL;
     for (size_t i = 0; i < n_ranks; i++) {
         const fpm_scheduled_requests *s = &ranks[i].scheduled;
         const uint64_t first = s->sum_prefill_tokens ? s->sum_prefill_tokens : s->num_decode_requests;
         const uint64_t sum = first + s->sum_decode_kv_tokens; // prefill alone has no decode KV
-        found.is_unsound |= fpm_metrics_is_unsound(&ranks[i]);
+        is_unsound |= fpm_metrics_is_unsound(&ranks[i]);
         speaker = sum >= most ? s : speaker; // the later of equals
         most = sum >= most ? sum : most;
     }
-    if (!speaker) return found;
-    found.kind = fpm_scheduled_kind(speaker);
+    pass->kind = FPM_EMPTY;
+    if (!speaker) return !is_unsound;
+    pass->kind = fpm_scheduled_kind(speaker);
     const uint32_t first = speaker->sum_prefill_tokens ? speaker->sum_prefill_tokens : speaker->num_decode_requests;
-    found.load = pack_load(first, speaker->sum_decode_kv_tokens);
-    found.batch = speaker->num_decode_requests;
-    return found;
+    pack_load(pass->x, first, speaker->sum_decode_kv_tokens);
+    pass->batch = speaker->num_decode_requests;
+    return !is_unsound;
 }
 
 // One rank is the common case: the compiler drops the loop then.
-static inline iteration_load find_load_quickly(const fpm_metrics *ranks, size_t n_ranks) {
-    return n_ranks == 1 ? find_load(ranks, 1) : find_load(ranks, n_ranks);
+static inline bool read_quickly(fpm_pass *pass, const fpm_metrics *ranks, size_t n_ranks) {
+    return n_ranks == 1 ? read_ranks(pass, ranks, 1) : read_ranks(pass, ranks, n_ranks);
+}
+
+fpm_status fpm_pass_read(fpm_pass *pass, const fpm_metrics *ranks, size_t n_ranks, fpm_error *error) {
+    return read_quickly(pass, ranks, n_ranks) ? FPM_OK : fpm_metrics_validate(ranks, n_ranks, error);
 }
 
 static fpm_status refuse_result(double ms, fpm_error *error) {
     return fpm_error_set(error, FPM_OUT_OF_RANGE, "the model gave %g ms for a pass", ms);
 }
 
-// What the estimator says of a pass, unless the caller knows: *base_ms then, else NULL.
-static inline fpm_status price(const fpm_model *model, const fpm_metrics *ranks, size_t n_ranks, const double *base_ms,
-                               double *ms, fpm_error *error) {
-    if (!base_ms) return fpm_estimator_ask(model->estimator, ranks, n_ranks, ms, error);
-    *ms = *base_ms;
-    return FPM_OK;
-}
-
-static inline __attribute__((always_inline)) fpm_status estimate(const fpm_model *model, const fpm_metrics *ranks,
-                                                                 size_t n_ranks, const double *base_ms, double *ms,
-                                                                 bool *has_estimate, fpm_error *error) {
-    const iteration_load at = find_load_quickly(ranks, n_ranks);
-    *has_estimate = false;
-    if (at.is_unsound) return fpm_metrics_validate(ranks, n_ranks, error);
+static inline fpm_status foresee(const fpm_model *model, const fpm_pass *pass, double *ms, bool *has_estimate,
+                                 fpm_error *error) {
     double result = 0.0;
-    if (at.kind == FPM_EMPTY) {
+    *has_estimate = false;
+    if (pass->kind == FPM_EMPTY) {
         // nothing to do takes no time, whatever the estimator thinks
     } else if (model->estimator) {
-        const fpm_status status = price(model, ranks, n_ranks, base_ms, &result, error);
-        if (status) return status;
-        result *= fpm_correction_factor(&model->corrections[at.kind - FPM_PREFILL], at.load);
+        result = pass->base_ms * fpm_correction_factor(&model->corrections[pass->kind - FPM_PREFILL], load_of(pass));
     } else {
-        const fpm_regression *regression = &model->regressions[at.kind - FPM_PREFILL];
+        const fpm_regression *regression = &model->regressions[pass->kind - FPM_PREFILL];
         if (!fpm_regression_is_ready(regression)) return FPM_OK;
-        result = fpm_regression_ms(regression, at.load, at.batch);
+        result = fpm_regression_ms(regression, load_of(pass), pass->batch);
     }
     if (!(result <= DBL_MAX)) return refuse_result(result, error);
     *ms = result;
@@ -93,14 +83,24 @@ static inline __attribute__((always_inline)) fpm_status estimate(const fpm_model
     return FPM_OK;
 }
 
-fpm_status fpm_model_estimate_ms(const fpm_model *model, const fpm_metrics *ranks, size_t n_ranks, double *ms,
-                                 bool *has_estimate, fpm_error *error) {
-    return estimate(model, ranks, n_ranks, NULL, ms, has_estimate, error);
+fpm_status fpm_model_foresee(const fpm_model *model, const fpm_pass *pass, double *ms, bool *has_estimate,
+                             fpm_error *error) {
+    return foresee(model, pass, ms, has_estimate, error);
 }
 
-fpm_status fpm_model_estimate_priced_ms(const fpm_model *model, const fpm_metrics *ranks, size_t n_ranks,
-                                        double base_ms, double *ms, bool *has_estimate, fpm_error *error) {
-    return estimate(model, ranks, n_ranks, &base_ms, ms, has_estimate, error);
+// Into base_ms, if the model has an estimator.
+static inline fpm_status price(const fpm_model *model, const fpm_metrics *ranks, size_t n_ranks, fpm_pass *pass,
+                               fpm_error *error) {
+    return model->estimator ? fpm_estimator_ask(model->estimator, ranks, n_ranks, &pass->base_ms, error) : FPM_OK;
+}
+
+fpm_status fpm_model_estimate_ms(const fpm_model *model, const fpm_metrics *ranks, size_t n_ranks, double *ms,
+                                 bool *has_estimate, fpm_error *error) {
+    fpm_pass pass = { .base_ms = 0.0 };
+    *has_estimate = false;
+    if (!read_quickly(&pass, ranks, n_ranks)) return fpm_metrics_validate(ranks, n_ranks, error);
+    const fpm_status status = pass.kind == FPM_EMPTY ? FPM_OK : price(model, ranks, n_ranks, &pass, error);
+    return status ? status : foresee(model, &pass, ms, has_estimate, error);
 }
 
 // --- learning --------------------------------------------------------------------------------------------------------
@@ -118,52 +118,56 @@ static inline double wall_s(const fpm_metrics *ranks, size_t n_ranks) {
 // In ms, possibly infinite by overflow.
 static inline double observed_ms(const fpm_metrics *ranks, size_t n_ranks) { return wall_s(ranks, n_ranks) * 1000.0; }
 
-fpm_kind fpm_iteration_kind(const fpm_metrics *ranks, size_t n_ranks) { return find_load_quickly(ranks, n_ranks).kind; }
 double fpm_iteration_wall_s(const fpm_metrics *ranks, size_t n_ranks) { return wall_s(ranks, n_ranks); }
 double fpm_iteration_observed_ms(const fpm_metrics *ranks, size_t n_ranks) { return observed_ms(ranks, n_ranks); }
 
-static inline fpm_status learn_ratio(fpm_model *model, const fpm_iteration *iteration, const double *base_ms,
-                                     const iteration_load *at, double observed, fpm_error *error) {
-    double native;
-    const fpm_status status = price(model, iteration->ranks, iteration->n_ranks, base_ms, &native, error);
-    if (status) return status;
-    if (!(native > 0.0) || !(observed <= DBL_MAX)) return FPM_OK;
-    const fpm_model_options *options = &model->options;
-    double ratio = observed / native;
+static inline double within_bounds(const fpm_model_options *options, double ratio) {
     if (!options->is_faster_unbounded && ratio < options->min_faster_correction_factor)
         ratio = options->min_faster_correction_factor;
     if (!options->is_slower_unbounded && ratio > options->max_slower_correction_factor)
         ratio = options->max_slower_correction_factor;
-    if (!fpm_correction_learn(&model->corrections[at->kind - FPM_PREFILL], at->load, ratio))
-        return fpm_error_set(error, FPM_NO_MEMORY, "out of memory");
-    return FPM_OK;
+    return ratio;
 }
 
-static inline fpm_status learn(fpm_model *model, const fpm_iteration *iteration, const double *base_ms,
-                               fpm_error *error) {
-    const iteration_load at = find_load_quickly(iteration->ranks, iteration->n_ranks);
-    if (at.is_unsound) return fpm_metrics_validate(iteration->ranks, iteration->n_ranks, error);
-    if (at.kind == FPM_EMPTY) return FPM_OK;
+// `observed` is above 0.
+static inline fpm_status learn(fpm_model *model, const fpm_pass *pass, double observed, fpm_error *error) {
+    bool is_learned;
+    if (model->estimator) {
+        if (!(pass->base_ms > 0.0) || !(observed <= DBL_MAX)) return FPM_OK;
+        is_learned = fpm_correction_learn(&model->corrections[pass->kind - FPM_PREFILL], load_of(pass),
+                                          within_bounds(&model->options, observed / pass->base_ms));
+    } else {
+        is_learned =
+            fpm_regression_learn(&model->regressions[pass->kind - FPM_PREFILL], load_of(pass), pass->batch, observed);
+    }
+    return is_learned ? FPM_OK : fpm_error_set(error, FPM_NO_MEMORY, "out of memory");
+}
+
+static inline fpm_status learn_iteration(fpm_model *model, const fpm_iteration *iteration, fpm_error *error) {
+    fpm_pass pass = { .base_ms = 0.0 };
+    if (!read_quickly(&pass, iteration->ranks, iteration->n_ranks))
+        return fpm_metrics_validate(iteration->ranks, iteration->n_ranks, error);
+    if (pass.kind == FPM_EMPTY) return FPM_OK;
     const double observed = observed_ms(iteration->ranks, iteration->n_ranks);
     if (!(observed > 0.0)) return FPM_OK;
-    if (model->estimator) return learn_ratio(model, iteration, base_ms, &at, observed, error);
-    if (!fpm_regression_learn(&model->regressions[at.kind - FPM_PREFILL], at.load, at.batch, observed))
-        return fpm_error_set(error, FPM_NO_MEMORY, "out of memory");
-    return FPM_OK;
+    const fpm_status status = price(model, iteration->ranks, iteration->n_ranks, &pass, error);
+    return status ? status : learn(model, &pass, observed, error);
 }
 
 // A fit depends on the retained samples alone, so one at the end equals one after every observation.
 fpm_status fpm_model_tune(fpm_model *model, const fpm_iteration *iterations, size_t n_iterations, fpm_error *error) {
     fpm_status status = FPM_OK;
-    for (size_t i = 0; i < n_iterations && !status; i++) status = learn(model, &iterations[i], NULL, error);
+    for (size_t i = 0; i < n_iterations && !status; i++) status = learn_iteration(model, &iterations[i], error);
     fpm_model_refit(model);
     return status;
 }
 
-fpm_status fpm_model_tune_priced(fpm_model *model, const fpm_iteration *iterations, const double *base_ms,
-                                 size_t n_iterations, fpm_error *error) {
+fpm_status fpm_model_learn(fpm_model *model, const fpm_pass *passes, const double *observed_ms, size_t n_passes,
+                           fpm_error *error) {
     fpm_status status = FPM_OK;
-    for (size_t i = 0; i < n_iterations && !status; i++) status = learn(model, &iterations[i], &base_ms[i], error);
+    for (size_t i = 0; i < n_passes && !status; i++)
+        if (passes[i].kind != FPM_EMPTY && observed_ms[i] > 0.0)
+            status = learn(model, &passes[i], observed_ms[i], error);
     fpm_model_refit(model);
     return status;
 }

@@ -320,9 +320,6 @@ typedef struct fpm_iteration {
     size_t n_ranks;
 } fpm_iteration;
 
-// The kind of a pass of several ranks: that of the rank which speaks for its load (above), so that what is measured by kind and what is learned mean the
-// same passes. FPM_EMPTY: no rank has work. Ranks are valid. O(n_ranks).
-fpm_kind fpm_iteration_kind(const fpm_metrics *ranks, size_t n_ranks);
 // The time a model is shown of a pass: the largest finite wall_time_s > 0 of its ranks in ms (0: there is none; infinite
 // by overflow only).
 double fpm_iteration_observed_ms(const fpm_metrics *ranks, size_t n_ranks);
@@ -336,13 +333,24 @@ double fpm_iteration_wall_s(const fpm_metrics *ranks, size_t n_ranks);
 // call, O(max_observations).
 fpm_status fpm_model_tune(fpm_model *model, const fpm_iteration *iterations, size_t n_iterations, fpm_error *error);
 
-// Estimating and learning for a caller who has asked the model's estimator already, as a simulator that reports both prices: it is not asked again.
-// `base_ms`: what the estimator said of the ranks, one number per iteration; finite, >= 0. A regression does not read it. Else the same as the calls above,
-// with the same results.
-fpm_status fpm_model_estimate_priced_ms(const fpm_model *model, const fpm_metrics *ranks, size_t n_ranks,
-                                        double base_ms, double *ms, bool *has_estimate, fpm_error *error);
-fpm_status fpm_model_tune_priced(fpm_model *model, const fpm_iteration *iterations, const double *base_ms,
-                                 size_t n_iterations, fpm_error *error);
+// The same in steps, for a caller who foresees a pass, watches it and learns from it later, as a simulator does: the ranks are read once, and an estimator
+// that the caller has asked already is not asked again. Results are those of the calls above.
+//
+// What a model reads of a pass: the rank that speaks for its load, and the price.
+typedef struct fpm_pass {
+    fpm_kind kind; // FPM_EMPTY: no rank has work; nothing else counts then
+    uint32_t x[2]; // features of the kind, as above; x[1] is 0 or whatever for prefill
+    uint32_t batch;
+    double base_ms; // what the estimator says of all ranks, finite, >= 0; a regression does not read it
+} fpm_pass;
+// All but base_ms, which is the caller's. Errors of fpm_metrics_validate. O(n_ranks).
+fpm_status fpm_pass_read(fpm_pass *pass, const fpm_metrics *ranks, size_t n_ranks, fpm_error *error);
+// Outcomes of fpm_model_estimate_ms; O(1).
+fpm_status fpm_model_foresee(const fpm_model *model, const fpm_pass *pass, double *ms, bool *has_estimate,
+                             fpm_error *error);
+// Observed times in ms beside the passes; what is not above 0 is skipped, as are empty passes. FPM_NO_MEMORY as in fpm_model_tune.
+fpm_status fpm_model_learn(fpm_model *model, const fpm_pass *passes, const double *observed_ms, size_t n_passes,
+                           fpm_error *error);
 
 // enumerator, name of the reference
 #define FPM_SOURCE_LIST(X)                                \

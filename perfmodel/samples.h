@@ -109,7 +109,9 @@ static inline uint64_t fpm_grid_cell(const fpm_grid *grid, unsigned axis, uint32
     const double low = grid->low[axis], high = grid->high[axis];
     if (!(high > low)) return 0;
     // Divide first, then multiply: the reference's rounding decides which cell a border value falls in.
-    const uint64_t cell = (uint64_t)((((double)x - low) / (high - low)) * grid->n_cells);
+    const double place = (((double)x - low) / (high - low)) * grid->n_cells;
+    // Signed where that does: it is one instruction, unsigned ones are ten.
+    const uint64_t cell = place < 0x1p63 ? (uint64_t)(int64_t)place : (uint64_t)place;
     return cell < grid->last_cell ? cell : grid->last_cell;
 }
 

@@ -23,7 +23,7 @@
 typedef struct fpm_sorted_list {
     double *values; // ascending; infinite from n up to capacity
     uint32_t n;
-    uint32_t capacity; // a multiple of the block
+    uint32_t capacity; // the block times a power of two, or 0
     void *memory;      // what the values lie in
 } fpm_sorted_list;
 
@@ -74,15 +74,15 @@ static inline void fpm_sorted_list_insert(fpm_sorted_list *list, double value) {
     fpm_sorted_block_insert(list->values, value);
 }
 
-// How many of the values are less than this one. Whole blocks first: only the last one that is not above counts in part.
+// How many of the values are less than this one, which is finite or infinite. Halves the capacity, a power of two, without a branch, which nobody could
+// predict: what lies behind the values is less than nothing.
 static inline uint32_t fpm_sorted_list_rank(const fpm_sorted_list *list, double value) {
-    uint32_t rank = 0;
-    for (uint32_t end = FPM_SORTED_BLOCK; end < list->n; end += FPM_SORTED_BLOCK)
-        rank += list->values[end - 1] < value ? FPM_SORTED_BLOCK : 0;
-    const double *block = list->values + rank;
-    uint32_t n_less = 0;
-    for (uint32_t i = 0; i < FPM_SORTED_BLOCK; i++) n_less += block[i] < value;
-    return rank + n_less;
+    const double *first = list->values;
+    for (uint32_t half = list->capacity / 2; half > 0; half /= 2) {
+        const double *second = first + half;
+        first = __builtin_expect_with_probability(second[-1] < value, 1, 0.5) ? second : first;
+    }
+    return (uint32_t)(first - list->values) + (*first < value);
 }
 
 // `value` in place of `old`, which must be there. O(n).

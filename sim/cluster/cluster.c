@@ -240,8 +240,7 @@ sim_status sim_replica_complete_pass(sim_replica *replica, sim_error *error) {
     sim_tuner *tuner = replica->cluster->parts.tuner;
     if (tuner) {
         const uint32_t worker = (uint32_t)(replica - replica->cluster->replicas);
-        const sim_status status =
-            sim_tuner_end_pass(tuner, worker, replica->pass_end_ns, sim_worker_metrics(replica->worker), error);
+        const sim_status status = sim_tuner_end_pass(tuner, worker, replica->pass_end_ns, error);
         if (status) return status;
     }
     return sim_worker_complete(replica->worker, replica->pass_end_ns, error);

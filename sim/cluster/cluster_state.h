@@ -34,6 +34,8 @@ struct sim_cluster {
     uint32_t *touched; // workers whose queue or pass changed in this instant
     uint32_t n_touched;
     int64_t max_time_ns;
+    int64_t arrival_ns; // of the next request
+    bool knows_arrival;
 };
 
 // --- steps of virtual time (cluster.c) ---

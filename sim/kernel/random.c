@@ -7,6 +7,7 @@
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 #include <xxhash.h>
 
@@ -75,22 +76,27 @@ double sim_dice_uniform(const sim_dice *dice, uint64_t key_a, uint64_t key_b) {
     return ((double)(sim_dice_u64(dice, key_a, key_b) >> 12) + 0.5) * 0x1p-52;
 }
 
-// A generator that begins anew with every key: its numbers are the hash of the key, then hashes of what it gave last. GSL's ziggurat is nearly always
-// content with the first one; the inverse of the distribution would cost three times as much.
+// A generator that begins anew with every key: its numbers are the hash of the key, then hashes of the one before. GSL's ziggurat is nearly always content with
+// the first one; the inverse of the distribution would cost three times as much.
+typedef struct keyed_state {
+    uint64_t bits;
+    bool is_used;
+} keyed_state;
+
 static unsigned long next_of_key(void *state) {
-    uint64_t *bits = state;
-    const uint64_t now = *bits;
-    *bits = XXH3_64bits(&now, sizeof now);
-    return (unsigned long)(now >> 32);
+    keyed_state *s = state;
+    if (s->is_used) s->bits = XXH3_64bits(&s->bits, sizeof s->bits);
+    s->is_used = true;
+    return (unsigned long)(s->bits >> 32);
 }
 
 static double next_uniform_of_key(void *state) { return (double)next_of_key(state) * 0x1p-32; }
 
 double sim_dice_gaussian(const sim_dice *dice, uint64_t key_a, uint64_t key_b) {
     static const gsl_rng_type keyed = {
-        "keyed", UINT32_MAX, 0, sizeof(uint64_t), NULL, next_of_key, next_uniform_of_key,
+        "keyed", UINT32_MAX, 0, sizeof(keyed_state), NULL, next_of_key, next_uniform_of_key,
     };
-    uint64_t bits = sim_dice_u64(dice, key_a, key_b);
-    const gsl_rng generator = { &keyed, &bits };
+    keyed_state state = { .bits = sim_dice_u64(dice, key_a, key_b) };
+    const gsl_rng generator = { &keyed, &state };
     return gsl_ran_gaussian_ziggurat(&generator, 1);
 }

@@ -37,7 +37,4 @@ void sim_rank_features(const fpm_metrics *rank, uint32_t features[SIM_RANK_FEATU
 // The features of the rank that speaks for the pass (perfmodel.h "Load of a pass"), as logarithms of one more each: what nearness means.
 void sim_pass_place(const uint32_t *features, size_t n_ranks, double place[SIM_RANK_FEATURES]);
 
-// An error of the library about a log.
-sim_status sim_log_error(const fpm_error *reason, const char *path, int64_t line, sim_error *error);
-
 #endif

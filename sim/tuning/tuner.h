@@ -32,9 +32,8 @@ void sim_tuner_free(sim_tuner *tuner);
 // A pass of an idle worker begins: its ranks (n_ranks of them, valid) get their wall time, *clock_ms is how long it takes in the run. Allocates nothing.
 sim_status sim_tuner_begin_pass(sim_tuner *tuner, uint32_t worker, int64_t now_ns, fpm_metrics *ranks, double *clock_ms,
                                 sim_error *error);
-// It ends. `ranks` are as they were at its beginning.
-sim_status sim_tuner_end_pass(sim_tuner *tuner, uint32_t worker, int64_t now_ns, const fpm_metrics *ranks,
-                              sim_error *error);
+// It ends.
+sim_status sim_tuner_end_pass(sim_tuner *tuner, uint32_t worker, int64_t now_ns, sim_error *error);
 
 // --- what came of it ---
 typedef struct sim_tuner_counts {
