@@ -193,28 +193,41 @@ static sim_status time_pass(const sim_replica *replica, fpm_metrics *metrics, in
     return status;
 }
 
-static sim_status price_steady_pass(void *self, fpm_metrics *metrics, int64_t now_ns, int64_t *end_ns,
-                                    sim_error *error) {
+static sim_status price_plain_pass(void *self, fpm_metrics *metrics, int64_t now_ns, int64_t *end_ns,
+                                   sim_error *error) {
     double ms;
+    const sim_status status = estimate(self, metrics, &ms, error);
+    return status ? status : end_of_pass(self, ms, now_ns, end_ns, error);
+}
+
+static sim_status price_tuned_pass(void *self, fpm_metrics *metrics, int64_t now_ns, int64_t *end_ns,
+                                   sim_error *error) {
+    double ms;
+    const sim_status status = time_pass(self, metrics, now_ns, &ms, error);
+    return status ? status : end_of_pass(self, ms, now_ns, end_ns, error);
+}
+
+static sim_status end_tuned_pass(void *self, int64_t end_ns, sim_error *error) {
     const sim_replica *replica = self;
-    const sim_status status = replica->cluster->parts.tuner ? time_pass(replica, metrics, now_ns, &ms, error)
-                                                            : estimate(replica, metrics, &ms, error);
-    return status ? status : end_of_pass(replica, ms, now_ns, end_ns, error);
+    const uint32_t worker = (uint32_t)(replica - replica->cluster->replicas);
+    return sim_tuner_end_pass(replica->cluster->parts.tuner, worker, end_ns, error);
 }
 
 sim_status sim_replica_run_steady(sim_replica *replica, int64_t *now_ns, int64_t until_ns, sim_error *error) {
-    const sim_pricer pricer = { replica, price_steady_pass };
-    sim_steady steady = { .now_ns = *now_ns };
-    sim_status status = sim_worker_run_steady(replica->worker, until_ns, &pricer, &steady, error);
-    replica->stats.n_passes += steady.n_passes;
-    replica->stats.busy_ns += steady.now_ns - *now_ns;
-    if (steady.n_passes > 0) replica->stats.last_end_ns = steady.now_ns;
-    *now_ns = steady.now_ns;
-    if (steady.open_end_ns > 0) {
-        replica->is_busy = true;
-        replica->pass_start_ns = steady.now_ns;
-        replica->pass_end_ns = steady.open_end_ns;
+    const bool is_tuned = replica->cluster->parts.tuner != NULL;
+    const sim_pricer pricer = { replica, is_tuned ? price_tuned_pass : price_plain_pass,
+                                is_tuned ? end_tuned_pass : NULL };
+    const int64_t from_ns = replica->is_busy ? replica->pass_start_ns : *now_ns;
+    sim_steady steady = { .now_ns = from_ns, .open_end_ns = replica->is_busy ? replica->pass_end_ns : 0 };
+    const sim_status status = sim_worker_run_steady(replica->worker, until_ns, &pricer, &steady, error);
+    if (steady.n_passes > 0) {
+        replica->stats.n_passes += steady.n_passes;
+        replica->stats.busy_ns += steady.now_ns - from_ns;
+        replica->stats.last_end_ns = *now_ns = steady.now_ns;
     }
+    replica->is_busy = replica->is_steady = steady.open_end_ns > 0;
+    replica->pass_start_ns = steady.now_ns;
+    replica->pass_end_ns = steady.open_end_ns;
     return status;
 }
 
@@ -233,7 +246,7 @@ sim_status sim_replica_begin_pass(sim_replica *replica, int64_t now_ns, sim_erro
 }
 
 sim_status sim_replica_complete_pass(sim_replica *replica, sim_error *error) {
-    replica->is_busy = false;
+    replica->is_busy = replica->is_steady = false;
     replica->stats.n_passes++;
     replica->stats.busy_ns += replica->pass_end_ns - replica->pass_start_ns;
     replica->stats.last_end_ns = replica->pass_end_ns;

@@ -80,7 +80,7 @@ static sim_status start_pass(sim_cluster *cluster, uint32_t i, bool is_alone, in
     if (replica->is_busy) return SIM_OK;
     sim_status status = SIM_OK;
     if (!replica->observer->on_pass) {
-        int64_t until_ns = is_alone && !cluster->parts.tuner ? next_time(cluster, now_ns) : now_ns;
+        int64_t until_ns = is_alone ? next_time(cluster, now_ns) : now_ns;
         if (until_ns > cluster->max_time_ns) until_ns = cluster->max_time_ns;
         status = sim_replica_run_steady(replica, &now_ns, until_ns, error);
     }
@@ -123,18 +123,59 @@ static sim_status run_instant(sim_cluster *cluster, int64_t now_ns, sim_error *e
     return status;
 }
 
+// Most instants are the end of one steady pass, and nothing else: its worker goes on until something else happens. False: it is another kind of instant.
+static bool is_quiet(sim_cluster *cluster, int64_t *until_ns, uint32_t *i) {
+    sim_event event;
+    if (!sim_event_queue_peek(cluster->queue, &event)) return false;
+    const sim_replica *replica = &cluster->replicas[event.id];
+    if (!replica->is_steady) return false;
+    const int64_t second_ns = sim_event_queue_second_ns(cluster->queue),
+                  arrival_ns = arrival_time(cluster, event.time_ns);
+    *until_ns = second_ns < arrival_ns ? second_ns : arrival_ns;
+    if (*until_ns > cluster->max_time_ns) *until_ns = cluster->max_time_ns;
+    *i = (uint32_t)event.id;
+    return event.time_ns < *until_ns;
+}
+
+static sim_status run_quiet_instant(sim_cluster *cluster, uint32_t i, int64_t until_ns, int64_t *now_ns,
+                                    sim_error *error) {
+    sim_replica *replica = &cluster->replicas[i];
+    sim_status status = sim_replica_run_steady(replica, now_ns, until_ns, error);
+    if (status) return status;
+    if (replica->is_busy) {
+        sim_event_queue_replace_first(cluster->queue, (sim_event){ replica->pass_end_ns, SIM_PHASE_PASS_END, i });
+        return SIM_OK;
+    }
+    sim_event ended;
+    sim_event_queue_pop(cluster->queue, &ended);
+    return start_pass(cluster, i, true, *now_ns, error);
+}
+
+// At the next time anything happens.
+static sim_status run_next_instant(sim_cluster *cluster, int64_t *now_ns, bool *is_over, bool *is_cut,
+                                   sim_error *error) {
+    int64_t until_ns;
+    uint32_t i;
+    if (is_quiet(cluster, &until_ns, &i)) return run_quiet_instant(cluster, i, until_ns, now_ns, error);
+    const int64_t next_ns = next_time(cluster, *now_ns);
+    *is_cut = next_ns > cluster->max_time_ns && next_ns != SIM_TIME_NEVER;
+    *is_over = *is_cut || next_ns == SIM_TIME_NEVER;
+    if (*is_over) return SIM_OK;
+    assert(next_ns >= *now_ns);
+    *now_ns = next_ns;
+    return run_instant(cluster, next_ns, error);
+}
+
 sim_status sim_cluster_run_events(sim_cluster *cluster, int64_t max_time_ns, bool *is_cut, sim_error *error) {
     const sim_observer *observer = cluster->parts.observers[0];
     int64_t now_ns = 0;
+    bool is_over = false;
     cluster->max_time_ns = max_time_ns;
-    for (uint64_t n_instants = 1;; n_instants++) {
-        int64_t next_ns = next_time(cluster, now_ns);
-        *is_cut = next_ns > max_time_ns && next_ns != SIM_TIME_NEVER;
-        if (next_ns == SIM_TIME_NEVER || *is_cut) return SIM_OK;
-        assert(next_ns >= now_ns);
-        now_ns = next_ns;
-        sim_status status = run_instant(cluster, now_ns, error);
+    *is_cut = false;
+    for (uint64_t n_instants = 1; !is_over; n_instants++) {
+        sim_status status = run_next_instant(cluster, &now_ns, &is_over, is_cut, error);
         if (!status && n_instants % INSTANTS_PER_TICK == 0) status = observer->on_tick(observer->self, now_ns);
         if (status) return status;
     }
+    return SIM_OK;
 }
