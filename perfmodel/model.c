@@ -11,71 +11,83 @@
 #include <math.h>
 #include <string.h>
 
+// What is read of an iteration: the load of one rank, never a mixture. An fpm_pass that stays in registers.
+typedef struct iteration_load {
+    bool is_unsound; // some rank breaks a rule of fpm_metrics_validate
+    fpm_kind kind;   // FPM_EMPTY: no rank has work
+    fpm_load load;
+    uint32_t batch; // decoding requests
+} iteration_load;
+
 // Two counts as one load, in a register: put together in memory, reading both at once would wait until they have left
 // for the cache.
-static inline void pack_load(uint32_t x[2], uint32_t x0, uint32_t x1) {
+static inline fpm_load pack_load(uint32_t x0, uint32_t x1) {
+    fpm_load load;
 #if defined __BYTE_ORDER__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     const uint64_t both = x0 | (uint64_t)x1 << 32;
-    memcpy(x, &both, sizeof both);
+    memcpy(&load, &both, sizeof load);
 #else
-    x[0] = x0;
-    x[1] = x1;
+    load = (fpm_load){ { x0, x1 } };
 #endif
-}
-
-static inline fpm_load load_of(const fpm_pass *pass) {
-    fpm_load load;
-    memcpy(load.x, pass->x, sizeof load.x);
     return load;
 }
 
-// The load of an iteration: that of one rank, never a mixture. False: some rank breaks a rule of fpm_metrics_validate.
-static inline bool read_ranks(fpm_pass *pass, const fpm_metrics *ranks, size_t n_ranks) {
-    bool is_unsound = n_ranks == 0;
+static inline iteration_load find_load(const fpm_metrics *ranks, size_t n_ranks) {
+    iteration_load found = { .is_unsound = n_ranks == 0, .kind = FPM_EMPTY };
     uint64_t most = 1; // a rank with work has a sum of 1 at least
     const fpm_scheduled_requests *speaker = NULL;
     for (size_t i = 0; i < n_ranks; i++) {
         const fpm_scheduled_requests *s = &ranks[i].scheduled;
         const uint64_t first = s->sum_prefill_tokens ? s->sum_prefill_tokens : s->num_decode_requests;
         const uint64_t sum = first + s->sum_decode_kv_tokens; // prefill alone has no decode KV
-        is_unsound |= fpm_metrics_is_unsound(&ranks[i]);
+        found.is_unsound |= fpm_metrics_is_unsound(&ranks[i]);
         speaker = sum >= most ? s : speaker; // the later of equals
         most = sum >= most ? sum : most;
     }
-    pass->kind = FPM_EMPTY;
-    if (!speaker) return !is_unsound;
-    pass->kind = fpm_scheduled_kind(speaker);
+    if (!speaker) return found;
+    found.kind = fpm_scheduled_kind(speaker);
     const uint32_t first = speaker->sum_prefill_tokens ? speaker->sum_prefill_tokens : speaker->num_decode_requests;
-    pack_load(pass->x, first, speaker->sum_decode_kv_tokens);
-    pass->batch = speaker->num_decode_requests;
-    return !is_unsound;
+    found.load = pack_load(first, speaker->sum_decode_kv_tokens);
+    found.batch = speaker->num_decode_requests;
+    return found;
 }
 
 // One rank is the common case: the compiler drops the loop then.
-static inline bool read_quickly(fpm_pass *pass, const fpm_metrics *ranks, size_t n_ranks) {
-    return n_ranks == 1 ? read_ranks(pass, ranks, 1) : read_ranks(pass, ranks, n_ranks);
+static inline iteration_load find_load_quickly(const fpm_metrics *ranks, size_t n_ranks) {
+    return n_ranks == 1 ? find_load(ranks, 1) : find_load(ranks, n_ranks);
+}
+
+static inline iteration_load load_of(const fpm_pass *pass) {
+    iteration_load at = { .kind = pass->kind, .batch = pass->batch };
+    memcpy(at.load.x, pass->x, sizeof at.load.x);
+    return at;
 }
 
 fpm_status fpm_pass_read(fpm_pass *pass, const fpm_metrics *ranks, size_t n_ranks, fpm_error *error) {
-    return read_quickly(pass, ranks, n_ranks) ? FPM_OK : fpm_metrics_validate(ranks, n_ranks, error);
+    const iteration_load at = find_load_quickly(ranks, n_ranks);
+    if (at.is_unsound) return fpm_metrics_validate(ranks, n_ranks, error);
+    pass->kind = at.kind;
+    memcpy(pass->x, at.load.x, sizeof pass->x);
+    pass->batch = at.batch;
+    return FPM_OK;
 }
 
 static fpm_status refuse_result(double ms, fpm_error *error) {
     return fpm_error_set(error, FPM_OUT_OF_RANGE, "the model gave %g ms for a pass", ms);
 }
 
-static inline fpm_status foresee(const fpm_model *model, const fpm_pass *pass, double *ms, bool *has_estimate,
-                                 fpm_error *error) {
+static inline fpm_status foresee(const fpm_model *model, const iteration_load *at, double base_ms, double *ms,
+                                 bool *has_estimate, fpm_error *error) {
     double result = 0.0;
     *has_estimate = false;
-    if (pass->kind == FPM_EMPTY) {
+    if (at->kind == FPM_EMPTY) {
         // nothing to do takes no time, whatever the estimator thinks
     } else if (model->estimator) {
-        result = pass->base_ms * fpm_correction_factor(&model->corrections[pass->kind - FPM_PREFILL], load_of(pass));
+        result = base_ms * fpm_correction_factor(&model->corrections[at->kind - FPM_PREFILL], at->load);
     } else {
-        const fpm_regression *regression = &model->regressions[pass->kind - FPM_PREFILL];
+        const fpm_regression *regression = &model->regressions[at->kind - FPM_PREFILL];
         if (!fpm_regression_is_ready(regression)) return FPM_OK;
-        result = fpm_regression_ms(regression, load_of(pass), pass->batch);
+        result = fpm_regression_ms(regression, at->load, at->batch);
     }
     if (!(result <= DBL_MAX)) return refuse_result(result, error);
     *ms = result;
@@ -85,22 +97,25 @@ static inline fpm_status foresee(const fpm_model *model, const fpm_pass *pass, d
 
 fpm_status fpm_model_foresee(const fpm_model *model, const fpm_pass *pass, double *ms, bool *has_estimate,
                              fpm_error *error) {
-    return foresee(model, pass, ms, has_estimate, error);
+    const iteration_load at = load_of(pass);
+    return foresee(model, &at, pass->base_ms, ms, has_estimate, error);
 }
 
-// Into base_ms, if the model has an estimator.
-static inline fpm_status price(const fpm_model *model, const fpm_metrics *ranks, size_t n_ranks, fpm_pass *pass,
+// By the model's estimator; a regression has none, and reads no price.
+static inline fpm_status price(const fpm_model *model, const fpm_metrics *ranks, size_t n_ranks, double *base_ms,
                                fpm_error *error) {
-    return model->estimator ? fpm_estimator_ask(model->estimator, ranks, n_ranks, &pass->base_ms, error) : FPM_OK;
+    *base_ms = 0.0;
+    return model->estimator ? fpm_estimator_ask(model->estimator, ranks, n_ranks, base_ms, error) : FPM_OK;
 }
 
 fpm_status fpm_model_estimate_ms(const fpm_model *model, const fpm_metrics *ranks, size_t n_ranks, double *ms,
                                  bool *has_estimate, fpm_error *error) {
-    fpm_pass pass = { .base_ms = 0.0 };
+    const iteration_load at = find_load_quickly(ranks, n_ranks);
+    double base_ms = 0.0;
     *has_estimate = false;
-    if (!read_quickly(&pass, ranks, n_ranks)) return fpm_metrics_validate(ranks, n_ranks, error);
-    const fpm_status status = pass.kind == FPM_EMPTY ? FPM_OK : price(model, ranks, n_ranks, &pass, error);
-    return status ? status : foresee(model, &pass, ms, has_estimate, error);
+    if (at.is_unsound) return fpm_metrics_validate(ranks, n_ranks, error);
+    const fpm_status status = at.kind == FPM_EMPTY ? FPM_OK : price(model, ranks, n_ranks, &base_ms, error);
+    return status ? status : foresee(model, &at, base_ms, ms, has_estimate, error);
 }
 
 // --- learning --------------------------------------------------------------------------------------------------------
@@ -130,28 +145,28 @@ static inline double within_bounds(const fpm_model_options *options, double rati
 }
 
 // `observed` is above 0.
-static inline fpm_status learn(fpm_model *model, const fpm_pass *pass, double observed, fpm_error *error) {
+static inline fpm_status learn(fpm_model *model, const iteration_load *at, double base_ms, double observed,
+                               fpm_error *error) {
     bool is_learned;
     if (model->estimator) {
-        if (!(pass->base_ms > 0.0) || !(observed <= DBL_MAX)) return FPM_OK;
-        is_learned = fpm_correction_learn(&model->corrections[pass->kind - FPM_PREFILL], load_of(pass),
-                                          within_bounds(&model->options, observed / pass->base_ms));
+        if (!(base_ms > 0.0) || !(observed <= DBL_MAX)) return FPM_OK;
+        is_learned = fpm_correction_learn(&model->corrections[at->kind - FPM_PREFILL], at->load,
+                                          within_bounds(&model->options, observed / base_ms));
     } else {
-        is_learned =
-            fpm_regression_learn(&model->regressions[pass->kind - FPM_PREFILL], load_of(pass), pass->batch, observed);
+        is_learned = fpm_regression_learn(&model->regressions[at->kind - FPM_PREFILL], at->load, at->batch, observed);
     }
     return is_learned ? FPM_OK : fpm_error_set(error, FPM_NO_MEMORY, "out of memory");
 }
 
 static inline fpm_status learn_iteration(fpm_model *model, const fpm_iteration *iteration, fpm_error *error) {
-    fpm_pass pass = { .base_ms = 0.0 };
-    if (!read_quickly(&pass, iteration->ranks, iteration->n_ranks))
-        return fpm_metrics_validate(iteration->ranks, iteration->n_ranks, error);
-    if (pass.kind == FPM_EMPTY) return FPM_OK;
+    const iteration_load at = find_load_quickly(iteration->ranks, iteration->n_ranks);
+    if (at.is_unsound) return fpm_metrics_validate(iteration->ranks, iteration->n_ranks, error);
+    if (at.kind == FPM_EMPTY) return FPM_OK;
     const double observed = observed_ms(iteration->ranks, iteration->n_ranks);
     if (!(observed > 0.0)) return FPM_OK;
-    const fpm_status status = price(model, iteration->ranks, iteration->n_ranks, &pass, error);
-    return status ? status : learn(model, &pass, observed, error);
+    double base_ms;
+    const fpm_status status = price(model, iteration->ranks, iteration->n_ranks, &base_ms, error);
+    return status ? status : learn(model, &at, base_ms, observed, error);
 }
 
 // A fit depends on the retained samples alone, so one at the end equals one after every observation.
@@ -165,9 +180,11 @@ fpm_status fpm_model_tune(fpm_model *model, const fpm_iteration *iterations, siz
 fpm_status fpm_model_learn(fpm_model *model, const fpm_pass *passes, const double *observed_ms, size_t n_passes,
                            fpm_error *error) {
     fpm_status status = FPM_OK;
-    for (size_t i = 0; i < n_passes && !status; i++)
-        if (passes[i].kind != FPM_EMPTY && observed_ms[i] > 0.0)
-            status = learn(model, &passes[i], observed_ms[i], error);
+    for (size_t i = 0; i < n_passes && !status; i++) {
+        const iteration_load at = load_of(&passes[i]);
+        if (at.kind != FPM_EMPTY && observed_ms[i] > 0.0)
+            status = learn(model, &at, passes[i].base_ms, observed_ms[i], error);
+    }
     fpm_model_refit(model);
     return status;
 }
