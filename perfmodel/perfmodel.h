@@ -242,7 +242,7 @@ typedef enum fpm_correction_form {
 } fpm_correction_form;
 typedef enum fpm_regression_form {
     FPM_REGRESSION_REFERENCE,
-    FPM_REGRESSION_ROBUST // outliers count less, newer samples more; batch size counts in mixed passes
+    FPM_REGRESSION_ROBUST // outliers count less, newer samples more; batch size counts in mixed passes, decode may flatten
 } fpm_regression_form;
 
 // Names, defaults and rules are the reference's, but for the forms. No upper limits: memory follows the samples retained, never these
