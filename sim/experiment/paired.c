@@ -23,11 +23,14 @@ static sim_paired_figures figures_of(const sim_summary *summary) {
 }
 
 static sim_status run_on(sim_tuning_clock clock, const sim_config *config, const sim_settings *settings,
-                         const sim_run_options *options, sim_paired_figures *figures, sim_error *error) {
+                         const sim_run_options *options, const sim_workload *workload, sim_paired_figures *figures,
+                         sim_error *error) {
     sim_settings other = *settings;
     other.tuning.mode = SIM_TUNING_OFF;
     other.tuning.clock = (int)clock;
-    const sim_run_options quiet = { .n_threads = options->n_threads, .stopped = options->stopped };
+    const sim_run_options quiet = { .workload = workload,
+                                    .n_threads = options->n_threads,
+                                    .stopped = options->stopped };
     sim_run *run = NULL;
     const sim_status status = sim_run_execute(&run, config, &other, &quiet, error);
     if (!status) *figures = figures_of(sim_run_summary(run));
@@ -37,9 +40,10 @@ static sim_status run_on(sim_tuning_clock clock, const sim_config *config, const
 
 sim_status sim_paired_execute(const sim_config *config, const sim_settings *settings, const sim_run_options *options,
                               const sim_summary *summary, sim_paired *paired, sim_error *error) {
+    const sim_workload *workload = summary->facts->workload;
     *paired = (sim_paired){ .as_run = figures_of(summary) };
-    const sim_status status = run_on(SIM_CLOCK_MODEL, config, settings, options, &paired->untuned, error);
+    const sim_status status = run_on(SIM_CLOCK_MODEL, config, settings, options, workload, &paired->untuned, error);
     const bool is_sequence = settings->truth.feed == SIM_FEED_SEQUENCE;
     if (status || is_sequence) return status;
-    return run_on(SIM_CLOCK_TRUTH, config, settings, options, &paired->truth, error);
+    return run_on(SIM_CLOCK_TRUTH, config, settings, options, workload, &paired->truth, error);
 }

@@ -14,7 +14,8 @@ struct sim_run {
     const sim_config *config;
     const sim_settings *settings;
     const sim_run_options *options;
-    sim_workload *workload;
+    const sim_workload *workload;
+    sim_workload *own_workload; // the same when this run loaded it, else NULL
     sim_load *load;
     fpm_estimator *estimator;
     sim_tuner *tuner; // NULL: there is no truth
@@ -52,10 +53,18 @@ static sim_status open_outputs(sim_run *run, sim_error *error) {
     return status;
 }
 
+static sim_status load_workload(sim_run *run, sim_error *error) {
+    run->workload = run->options->workload;
+    if (run->workload) return SIM_OK;
+    const uint64_t seed = (uint64_t)run->settings->load.seed;
+    const sim_status status = sim_workload_new(&run->own_workload, run->config, &run->settings->workload, seed, error);
+    run->workload = run->own_workload;
+    return status;
+}
+
 static sim_status put_together(sim_run *run, sim_error *error) {
     const sim_settings *settings = run->settings;
-    uint64_t seed = (uint64_t)settings->load.seed;
-    sim_status status = sim_workload_new(&run->workload, run->config, &settings->workload, seed, error);
+    sim_status status = load_workload(run, error);
     if (status) return status;
     for (size_t i = 0; i < run->workload->n_warnings; i++) warn(run, run->workload->warnings[i]);
     if (run->options->note && *settings->deployment.note)
@@ -196,7 +205,7 @@ void sim_run_free(sim_run *run) {
     sim_cluster_free(run->cluster);
     sim_tuner_free(run->tuner);
     sim_load_free(run->load);
-    sim_workload_free(run->workload);
+    sim_workload_free(run->own_workload);
     fpm_estimator_free(run->estimator);
     sim_collector_clear(&run->collector);
     free(run);

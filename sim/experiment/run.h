@@ -7,6 +7,8 @@
 #include "sim/experiment/settings.h"
 
 typedef struct sim_run_options {
+    const sim_workload
+        *workload;      // what [workload], [csv] and the seed say, loaded already (workload_store.h); NULL = load it
     const char *output; // directory; NULL = no files
     bool overwrite;
     bool wants_requests; // requests.csv

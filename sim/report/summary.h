@@ -60,6 +60,8 @@ typedef struct sim_summary {
 
 sim_status sim_summary_compute(const sim_run_facts *facts, sim_summary *summary, sim_error *error);
 
+// The JSON object as a document of its own (cJSON_Delete); NULL: out of memory.
+struct cJSON *sim_summary_json(const sim_summary *summary);
 // SIM_IO on a short write.
 sim_status sim_summary_write_json(const sim_summary *summary, FILE *out, sim_error *error);
 sim_status sim_summary_write_table(const sim_summary *summary, FILE *out, sim_error *error);

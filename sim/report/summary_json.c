@@ -161,13 +161,18 @@ static void add_blocks(cJSON *root, const sim_summary *summary) {
     }
 }
 
-sim_status sim_summary_write_json(const sim_summary *summary, FILE *out, sim_error *error) {
+cJSON *sim_summary_json(const sim_summary *summary) {
     cJSON *root = cJSON_CreateObject();
     cJSON_AddStringToObject(root, "schema", "forepass.summary");
     add_count(root, "version", 1);
     add_totals(root, summary);
     add_latencies(root, summary);
     add_blocks(root, summary);
+    return root;
+}
+
+sim_status sim_summary_write_json(const sim_summary *summary, FILE *out, sim_error *error) {
+    cJSON *root = sim_summary_json(summary);
     char *text = cJSON_Print(root);
     cJSON_Delete(root);
     if (!text) return sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory");
