@@ -279,10 +279,11 @@ static COLD uint32_t fullest_of_many(const fpm_samples *samples) {
 // Take out the oldest sample of the fullest bucket: of few buckets the one that has just grown, or `rival`, which was
 // the fullest before that. Its slot is the spare one then.
 static inline void evict(fpm_samples *samples, uint32_t grown, uint32_t rival, fpm_samples_change *change) {
-    uint32_t index = rival == FPM_NONE ? fullest_of_many(samples) : rival;
-    const double least = rival == FPM_NONE ? HUGE_VAL : samples->fullness[rival];
-    // A choice, not a branch: which one it is nobody can predict.
-    index ^= (index ^ grown) & -(uint32_t)(samples->fullness[grown] > least);
+    uint32_t index = rival;
+    if (rival == FPM_NONE)
+        index = fullest_of_many(samples);
+    else if (samples->fullness[grown] > samples->fullness[rival]) // a branch: guessed, it need not wait for the search
+        index = grown;
     fpm_bucket *bucket = &samples->buckets[index];
     const uint32_t slot = bucket->oldest;
     const fpm_slot *sample = &samples->slots[slot];
@@ -414,7 +415,7 @@ bool fpm_samples_insert(fpm_samples *samples, fpm_load load, double value, fpm_s
                                  : insert(samples, load, value, false, change);
 }
 
-__attribute__((hot)) bool fpm_samples_insert_sorted(fpm_samples *samples, fpm_load load, double value) {
+bool fpm_samples_insert_sorted(fpm_samples *samples, fpm_load load, double value) {
     fpm_samples_change ignored = { .is_stored = false };
     return insert(samples, load, value, true, &ignored);
 }

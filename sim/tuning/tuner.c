@@ -33,12 +33,16 @@ struct sim_tuner {
 
 static sim_status no_memory(sim_error *error) { return sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory"); }
 
+static fpm_status new_model(fpm_model **model, const sim_tuner_parts *parts, fpm_error *reason) {
+    if (parts->saved) return fpm_model_clone(model, parts->saved, reason);
+    return parts->is_regression ? fpm_model_new_regression(model, parts->options, reason)
+                                : fpm_model_new_native(model, parts->estimator, parts->options, reason);
+}
+
 static sim_status new_learner(sim_learner **learner, const sim_tuner_parts *parts, sim_error *error) {
     fpm_model *model;
     fpm_error reason = { .code = FPM_OK };
-    const fpm_status status = parts->is_regression
-                                  ? fpm_model_new_regression(&model, parts->options, &reason)
-                                  : fpm_model_new_native(&model, parts->estimator, parts->options, &reason);
+    const fpm_status status = new_model(&model, parts, &reason);
     if (!status) return sim_learner_new(learner, model, parts->tuning, error);
     return sim_error_set(error, status == FPM_NO_MEMORY ? SIM_NO_MEMORY : SIM_USAGE, NULL, 0, "[perfmodel]: %s",
                          reason.message);
@@ -87,6 +91,7 @@ sim_status sim_tuner_new(sim_tuner **tuner, const sim_tuner_parts *parts, sim_er
         sim_tuner_free(made);
         return status;
     }
+    made->parts.saved = NULL; // copied
     *tuner = made;
     return SIM_OK;
 }
