@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
+#define XXH_INLINE_ALL // keys have a fixed length, which the compiler makes use of
 #include <xxhash.h>
 
 static gsl_rng *rng(sim_stream *stream) { return (gsl_rng *)stream; }

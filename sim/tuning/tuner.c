@@ -117,7 +117,7 @@ static sim_learner *learner_of(const sim_tuner *tuner, uint32_t worker) {
 }
 
 // What the estimator and the model say of a pass whose load has been read. `learner` may be NULL.
-static sim_status foresee(const sim_tuner *tuner, const sim_learner *learner, const fpm_metrics *ranks, size_t n_ranks,
+static inline sim_status foresee(const sim_tuner *tuner, const sim_learner *learner, const fpm_metrics *ranks, size_t n_ranks,
                           open_pass *pass, sim_error *error) {
     fpm_error reason;
     bool has_estimate = false;
@@ -126,8 +126,9 @@ static sim_status foresee(const sim_tuner *tuner, const sim_learner *learner, co
         status = fpm_model_foresee(sim_learner_model(learner), &pass->load, &pass->tuned_ms, &has_estimate, &reason);
     if (!has_estimate) pass->tuned_ms = SIM_NO_ESTIMATE;
     if (!status) return SIM_OK;
-    return sim_error_set(error, SIM_INTERNAL, NULL, 0, "pricing a pass of worker %s: %s", ranks[0].worker_id,
-                         reason.message);
+    // A pass that the estimator has no price for is no fault of the program: the run cannot go on.
+    return sim_error_set(error, status == FPM_UNSUPPORTED ? SIM_DEAD_END : SIM_INTERNAL, NULL, 0,
+                         "pricing a pass of worker %s: %s", ranks[0].worker_id, reason.message);
 }
 
 // What the pass takes by the truth; without one (a feed) or without work, what it takes by the model.
