@@ -223,12 +223,38 @@ static void describe_best(void *self, char *text, size_t n) {
     if (!isnan(sweep->best)) snprintf(text, n, "best %s %.6g", sweep->objectives.list[0].figure, sweep->best);
 }
 
+// A list's keys are the columns of its file, which the design reads.
+static sim_status add_columns(sim_space *space, const sim_sweep_config *settings, sim_error *error) {
+    sim_design design;
+    const sim_status status = sim_design_new(&design, space, settings, 0, error);
+    if (!status) sim_design_clear(&design, space);
+    return status;
+}
+
 sim_status sim_sweep_run(sim_sweep *sweep, sim_error *error) {
     const sim_jobs_options options = { .n_threads = sweep->options->n_threads,
                                        .progress = sweep->options->progress,
                                        .stopped = sweep->options->stopped,
                                        .describe = describe_best };
+    const sim_ranks *ranks = &sweep->options->ranks;
+    if (ranks->n > 1)
+        return sim_ranks_run(ranks, sweep->space, sweep->trials, sweep->jobs, sweep->n_jobs, &options, take_outcome,
+                             sweep, error);
     return sim_jobs_run(sweep->space, sweep->trials, sweep->jobs, sweep->n_jobs, &options, take_outcome, sweep, error);
+}
+
+void sim_sweep_serve(const sim_config *config, const volatile sig_atomic_t *stopped) {
+    sim_sweep_config settings;
+    sim_space *space = NULL;
+    sim_trials *trials = NULL;
+    sim_error error = { .code = SIM_OK };
+    sim_config_fill(config, &sim_sweep_keys, &settings);
+    sim_status status = sim_space_new(&space, config, &settings, sim_settings_tables, sim_settings_n_tables, &error);
+    if (!status && settings.method == SIM_SWEEP_LIST) status = add_columns(space, &settings, &error);
+    if (!status) status = sim_trials_new(&trials, 1, stopped, &error);
+    sim_ranks_serve(space, trials, status, &error);
+    sim_trials_free(trials);
+    sim_space_free(space);
 }
 
 sim_status sim_sweep_probe(sim_sweep *sweep, size_t *n_probed, double *cpu_s, sim_error *error) {
