@@ -68,12 +68,10 @@ bool fpm_correction_copy(fpm_correction *copy, const fpm_correction *correction)
     return false;
 }
 
-bool fpm_correction_learn(fpm_correction *correction, fpm_load load, double ratio) {
-    if (correction->is_smooth) {
-        if (!reserve_scratch(correction, correction->samples.n + 1)) return false;
-        correction->is_stale = true; // also when there is no memory for the sample: a fit of the same ones then
-    }
-    return fpm_samples_insert_sorted(&correction->samples, load, ratio);
+bool fpm_correction_prepare_fit(fpm_correction *correction) {
+    if (!reserve_scratch(correction, correction->samples.n + 1)) return false;
+    correction->is_stale = true; // also when there is no memory for the sample: a fit of the same ones then
+    return true;
 }
 
 void fpm_correction_refit(fpm_correction *correction) {

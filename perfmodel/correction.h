@@ -24,9 +24,14 @@ void fpm_correction_init(fpm_correction *correction, fpm_kind kind, const fpm_mo
 void fpm_correction_free(fpm_correction *correction);
 bool fpm_correction_copy(fpm_correction *copy, const fpm_correction *correction); // false: no memory, nothing to free
 
+// Smooth: room for a fit with one more sample, which is due then. False: no memory.
+bool fpm_correction_prepare_fit(fpm_correction *correction);
 // Learn a ratio >= 0 within the factor bounds (without bounds it may be 0 or infinite: kept, and skipped by medians).
 // False: no memory, nothing changed.
-bool fpm_correction_learn(fpm_correction *correction, fpm_load load, double ratio);
+static inline bool fpm_correction_learn(fpm_correction *correction, fpm_load load, double ratio) {
+    return (!correction->is_smooth || fpm_correction_prepare_fit(correction)) &&
+           fpm_samples_insert_sorted(&correction->samples, load, ratio);
+}
 // After learning, before asking. O(samples) when smooth.
 void fpm_correction_refit(fpm_correction *correction);
 

@@ -242,7 +242,7 @@ typedef enum fpm_correction_form {
 } fpm_correction_form;
 typedef enum fpm_regression_form {
     FPM_REGRESSION_REFERENCE,
-    FPM_REGRESSION_ROBUST // outliers count less, newer samples more; batch size counts in mixed passes
+    FPM_REGRESSION_ROBUST // outliers count less, newer samples more; batch size counts in mixed passes, decode may flatten
 } fpm_regression_form;
 
 // Names, defaults and rules are the reference's, but for the forms. No upper limits: memory follows the samples retained, never these
@@ -323,6 +323,8 @@ typedef struct fpm_iteration {
 // The time a model is shown of a pass: the largest finite wall_time_s > 0 of its ranks in ms (0: there is none; infinite
 // by overflow only).
 double fpm_iteration_observed_ms(const fpm_metrics *ranks, size_t n_ranks);
+// The same in seconds, as it was recorded.
+double fpm_iteration_wall_s(const fpm_metrics *ranks, size_t n_ranks);
 
 // Learn from finished passes, in order. The observed time of a pass is the largest finite wall_time_s > 0 of its ranks;
 // passes without one and empty ones are skipped (but validated). At the first error (a rank that is not valid, a
@@ -330,6 +332,25 @@ double fpm_iteration_observed_ms(const fpm_metrics *ranks, size_t n_ranks);
 // is that of one call per pass. Native: O(populated cells) per pass; regression: one fit per kind and
 // call, O(max_observations).
 fpm_status fpm_model_tune(fpm_model *model, const fpm_iteration *iterations, size_t n_iterations, fpm_error *error);
+
+// The same in steps, for a caller who foresees a pass, watches it and learns from it later, as a simulator does: the ranks are read once, and an estimator
+// that the caller has asked already is not asked again. Results are those of the calls above.
+//
+// What a model reads of a pass: the rank that speaks for its load, and the price.
+typedef struct fpm_pass {
+    fpm_kind kind; // FPM_EMPTY: no rank has work; nothing else counts then
+    uint32_t x[2]; // features of the kind, as above; x[1] is 0 or whatever for prefill
+    uint32_t batch;
+    double base_ms; // what the estimator says of all ranks, finite, >= 0; a regression does not read it
+} fpm_pass;
+// All but base_ms, which is the caller's. Errors of fpm_metrics_validate. O(n_ranks).
+fpm_status fpm_pass_read(fpm_pass *pass, const fpm_metrics *ranks, size_t n_ranks, fpm_error *error);
+// Outcomes of fpm_model_estimate_ms; O(1).
+fpm_status fpm_model_foresee(const fpm_model *model, const fpm_pass *pass, double *ms, bool *has_estimate,
+                             fpm_error *error);
+// Observed times in ms beside the passes; what is not above 0 is skipped, as are empty passes. FPM_NO_MEMORY as in fpm_model_tune.
+fpm_status fpm_model_learn(fpm_model *model, const fpm_pass *passes, const double *observed_ms, size_t n_passes,
+                           fpm_error *error);
 
 // enumerator, name of the reference
 #define FPM_SOURCE_LIST(X)                                \

@@ -22,13 +22,20 @@ typedef struct points {
     double center[FPM_ROBUST_FEATURES], deviation[FPM_ROBUST_FEATURES];
 } points;
 
+static double most_kv_tokens(const fpm_samples *samples) {
+    uint32_t most = 0;
+    for (uint32_t slot = fpm_samples_oldest(samples); slot; slot = samples->slots[slot].newer)
+        if (samples->slots[slot].load.x[1] > most) most = samples->slots[slot].load.x[1];
+    return (double)most;
+}
+
 static void gather(points *all, const fpm_robust *robust, const fpm_samples *samples) {
     for (uint32_t slot = fpm_samples_oldest(samples); slot; slot = samples->slots[slot].newer) {
         const fpm_slot *sample = &samples->slots[slot];
         if (!(sample->value <= DBL_MAX)) continue;
         double features[FPM_ROBUST_FEATURES];
         const uint32_t batch = robust->kind == FPM_MIXED ? robust->batch[slot] : 0;
-        all->n_features = fpm_robust_features(robust->kind, sample->load, batch, features);
+        all->n_features = fpm_robust_features(robust, sample->load, batch, features);
         for (unsigned k = 0; k < FPM_ROBUST_FEATURES; k++) all->u[k][all->n] = features[k];
         all->ms[all->n++] = sample->value;
     }
@@ -71,11 +78,12 @@ static normal_sums sum_up(const points *all) {
     return s;
 }
 
-// The best slopes >= 0: of every set of free ones that comes out so, the one that takes away most of the squares.
+// The best slopes >= 0: of every set of free ones that comes out so, the one that takes away most of the squares. No set takes away more than all of them
+// together, which is tried first.
 static void solve(const points *all, double c[4]) {
     const normal_sums s = sum_up(all);
     double most = -HUGE_VAL;
-    for (unsigned mask = 0; mask < 1u << all->n_features; mask++) {
+    for (unsigned mask = 1u << all->n_features; mask-- > 0;) {
         unsigned active[4] = { 0 }, n = 1;
         double a[4][4], b[4], gain = 0.0;
         bool is_allowed = true;
@@ -94,6 +102,7 @@ static void solve(const points *all, double c[4]) {
         most = gain;
         memset(c, 0, 4 * sizeof *c);
         for (unsigned i = 0; i < n; i++) c[active[i]] = b[i];
+        if (n == all->n_features + 1) return;
     }
 }
 
@@ -121,6 +130,7 @@ void fpm_robust_fit(fpm_robust *robust, const fpm_samples *samples, double *scra
     points all = { .n = 0 };
     double **const arrays[] = { &all.u[0], &all.u[1], &all.u[2], &all.ms, &all.age, &all.weight, &all.residual };
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) *arrays[i] = scratch + i * stride;
+    if (robust->kind == FPM_DECODE) robust->most_kv_tokens = most_kv_tokens(samples);
     gather(&all, robust, samples);
     robust->is_ready = all.n > 0;
     if (!robust->is_ready) return;

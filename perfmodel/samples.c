@@ -278,12 +278,11 @@ static COLD uint32_t fullest_of_many(const fpm_samples *samples) {
 
 // Take out the oldest sample of the fullest bucket: of few buckets the one that has just grown, or `rival`, which was
 // the fullest before that. Its slot is the spare one then.
-static inline void evict(fpm_samples *samples, uint32_t grown, uint32_t rival, bool keeps_sorted,
-                         fpm_samples_change *change) {
+static inline void evict(fpm_samples *samples, uint32_t grown, uint32_t rival, fpm_samples_change *change) {
     uint32_t index = rival;
     if (rival == FPM_NONE)
         index = fullest_of_many(samples);
-    else if (samples->fullness[grown] > samples->fullness[rival])
+    else if (samples->fullness[grown] > samples->fullness[rival]) // a branch: guessed, it need not wait for the search
         index = grown;
     fpm_bucket *bucket = &samples->buckets[index];
     const uint32_t slot = bucket->oldest;
@@ -293,10 +292,22 @@ static inline void evict(fpm_samples *samples, uint32_t grown, uint32_t rival, b
     update_fullness(samples, index);
     remove_from_ring(samples->slots, slot);
     samples->spare = slot;
-    if (keeps_sorted) fpm_sorted_list_remove(&bucket->sorted, sample->value);
     change->shrunk = index;
     change->evicted_load = sample->load;
     change->evicted_value = sample->value;
+}
+
+// The sorted values after a change that has brought `value`. Short lists take it in and give up the other one without a branch on where that was, which
+// nobody can predict.
+static inline void update_sorted(fpm_samples *samples, double value, const fpm_samples_change *change) {
+    fpm_sorted_list *list = &samples->buckets[change->grown].sorted;
+    if (list->n > FPM_SORTED_BLOCK && change->shrunk == change->grown) {
+        fpm_sorted_list_replace(list, change->evicted_value, value);
+        return;
+    }
+    fpm_sorted_list_insert(list, value);
+    if (change->shrunk != FPM_NONE)
+        fpm_sorted_list_remove(&samples->buckets[change->shrunk].sorted, change->evicted_value);
 }
 
 // Insertion numbers are used up after 2^28 samples (2^32 in large sets): count again, keeping their order.
@@ -390,12 +401,12 @@ static inline __attribute__((always_inline)) bool insert(fpm_samples *samples, f
     samples->slots[slot].number = samples->next_number++;
     append_to_ring(samples->slots, slot);
     append_to_bucket(samples, grown, slot);
-    if (keeps_sorted) fpm_sorted_list_insert(&samples->buckets[grown].sorted, value);
     if (is_full)
-        evict(samples, grown, rival, keeps_sorted, change);
+        evict(samples, grown, rival, change);
     else
         samples->spare = ++samples->n + 1;
     change->grown = grown;
+    if (keeps_sorted) update_sorted(samples, value, change);
     return true;
 }
 
@@ -405,6 +416,6 @@ bool fpm_samples_insert(fpm_samples *samples, fpm_load load, double value, fpm_s
 }
 
 bool fpm_samples_insert_sorted(fpm_samples *samples, fpm_load load, double value) {
-    fpm_samples_change ignored;
+    fpm_samples_change ignored = { .is_stored = false };
     return insert(samples, load, value, true, &ignored);
 }

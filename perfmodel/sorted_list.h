@@ -5,13 +5,15 @@
 //
 // A few values each, at places nobody can predict: searching costs more in mispredicted branches than moving
 // everything. So the array is padded with infinities to whole blocks of eight, with one infinity more on either side,
-// and both operations go over the blocks without branches.
+// and inserting and removing go over the blocks without branches. In a long list, where a value usually takes the place of
+// another one, only what lies between the two is moved.
 #ifndef PERFMODEL_SORTED_LIST_H
 #define PERFMODEL_SORTED_LIST_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
@@ -21,7 +23,7 @@
 typedef struct fpm_sorted_list {
     double *values; // ascending; infinite from n up to capacity
     uint32_t n;
-    uint32_t capacity; // a multiple of the block
+    uint32_t capacity; // the block times a power of two, or 0
     void *memory;      // what the values lie in
 } fpm_sorted_list;
 
@@ -70,6 +72,30 @@ static inline void fpm_sorted_list_insert(fpm_sorted_list *list, double value) {
     uint32_t begin = list->n++ & ~(FPM_SORTED_BLOCK - 1u);
     for (; begin > 0; begin -= FPM_SORTED_BLOCK) fpm_sorted_block_insert(list->values + begin, value);
     fpm_sorted_block_insert(list->values, value);
+}
+
+// How many of the values are less than this one, which is finite or infinite. Halves the capacity, a power of two, without a branch, which nobody could
+// predict: what lies behind the values is less than nothing.
+static inline uint32_t fpm_sorted_list_rank(const fpm_sorted_list *list, double value) {
+    const double *first = list->values;
+    for (uint32_t half = list->capacity / 2; half > 0; half /= 2) {
+        const double *second = first + half;
+        first = __builtin_expect_with_probability(second[-1] < value, 1, 0.5) ? second : first;
+    }
+    return (uint32_t)(first - list->values) + (*first < value);
+}
+
+// `value` in place of `old`, which must be there. O(n).
+static inline void fpm_sorted_list_replace(fpm_sorted_list *list, double old, double value) {
+    const uint32_t from = fpm_sorted_list_rank(list, old), to = fpm_sorted_list_rank(list, value);
+    double *values = list->values;
+    if (to > from) {
+        memmove(values + from, values + from + 1, (to - 1 - from) * sizeof *values);
+        values[to - 1] = value;
+    } else {
+        memmove(values + to + 1, values + to, (from - to) * sizeof *values);
+        values[to] = value;
+    }
 }
 
 // The value must be there. O(n).

@@ -180,30 +180,7 @@ static sim_status end_of_pass(const sim_replica *replica, double ms, int64_t now
     return SIM_OK;
 }
 
-static sim_status price_steady_pass(void *self, const fpm_metrics *metrics, int64_t now_ns, int64_t *end_ns,
-                                    sim_error *error) {
-    double ms;
-    const sim_status status = estimate(self, metrics, &ms, error);
-    return status ? status : end_of_pass(self, ms, now_ns, end_ns, error);
-}
-
-sim_status sim_replica_run_steady(sim_replica *replica, int64_t *now_ns, int64_t until_ns, sim_error *error) {
-    const sim_pricer pricer = { replica, price_steady_pass };
-    sim_steady steady = { .now_ns = *now_ns };
-    sim_status status = sim_worker_run_steady(replica->worker, until_ns, &pricer, &steady, error);
-    replica->stats.n_passes += steady.n_passes;
-    replica->stats.busy_ns += steady.now_ns - *now_ns;
-    if (steady.n_passes > 0) replica->stats.last_end_ns = steady.now_ns;
-    *now_ns = steady.now_ns;
-    if (steady.open_end_ns > 0) {
-        replica->is_busy = true;
-        replica->pass_start_ns = steady.now_ns;
-        replica->pass_end_ns = steady.open_end_ns;
-    }
-    return status;
-}
-
-// How long the open pass takes, also into its metrics.
+// How long the pass that begins takes, also into its metrics.
 static sim_status time_pass(const sim_replica *replica, fpm_metrics *metrics, int64_t now_ns, double *ms,
                             sim_error *error) {
     const sim_cluster *cluster = replica->cluster;
@@ -213,6 +190,44 @@ static sim_status time_pass(const sim_replica *replica, fpm_metrics *metrics, in
     }
     const sim_status status = estimate(replica, metrics, ms, error);
     for (uint32_t i = 0; i < cluster->n_ranks && !status; i++) metrics[i].wall_time_s = *ms / 1e3;
+    return status;
+}
+
+static sim_status price_plain_pass(void *self, fpm_metrics *metrics, int64_t now_ns, int64_t *end_ns,
+                                   sim_error *error) {
+    double ms;
+    const sim_status status = estimate(self, metrics, &ms, error);
+    return status ? status : end_of_pass(self, ms, now_ns, end_ns, error);
+}
+
+static sim_status price_tuned_pass(void *self, fpm_metrics *metrics, int64_t now_ns, int64_t *end_ns,
+                                   sim_error *error) {
+    double ms;
+    const sim_status status = time_pass(self, metrics, now_ns, &ms, error);
+    return status ? status : end_of_pass(self, ms, now_ns, end_ns, error);
+}
+
+static sim_status end_tuned_pass(void *self, int64_t end_ns, sim_error *error) {
+    const sim_replica *replica = self;
+    const uint32_t worker = (uint32_t)(replica - replica->cluster->replicas);
+    return sim_tuner_end_pass(replica->cluster->parts.tuner, worker, end_ns, error);
+}
+
+sim_status sim_replica_run_steady(sim_replica *replica, int64_t *now_ns, int64_t until_ns, sim_error *error) {
+    const bool is_tuned = replica->cluster->parts.tuner != NULL;
+    const sim_pricer pricer = { replica, is_tuned ? price_tuned_pass : price_plain_pass,
+                                is_tuned ? end_tuned_pass : NULL };
+    const int64_t from_ns = replica->is_busy ? replica->pass_start_ns : *now_ns;
+    sim_steady steady = { .now_ns = from_ns, .open_end_ns = replica->is_busy ? replica->pass_end_ns : 0 };
+    const sim_status status = sim_worker_run_steady(replica->worker, until_ns, &pricer, &steady, error);
+    if (steady.n_passes > 0) {
+        replica->stats.n_passes += steady.n_passes;
+        replica->stats.busy_ns += steady.now_ns - from_ns;
+        replica->stats.last_end_ns = *now_ns = steady.now_ns;
+    }
+    replica->is_busy = replica->is_steady = steady.open_end_ns > 0;
+    replica->pass_start_ns = steady.now_ns;
+    replica->pass_end_ns = steady.open_end_ns;
     return status;
 }
 
@@ -231,15 +246,14 @@ sim_status sim_replica_begin_pass(sim_replica *replica, int64_t now_ns, sim_erro
 }
 
 sim_status sim_replica_complete_pass(sim_replica *replica, sim_error *error) {
-    replica->is_busy = false;
+    replica->is_busy = replica->is_steady = false;
     replica->stats.n_passes++;
     replica->stats.busy_ns += replica->pass_end_ns - replica->pass_start_ns;
     replica->stats.last_end_ns = replica->pass_end_ns;
     sim_tuner *tuner = replica->cluster->parts.tuner;
     if (tuner) {
         const uint32_t worker = (uint32_t)(replica - replica->cluster->replicas);
-        const sim_status status =
-            sim_tuner_end_pass(tuner, worker, replica->pass_end_ns, sim_worker_metrics(replica->worker), error);
+        const sim_status status = sim_tuner_end_pass(tuner, worker, replica->pass_end_ns, error);
         if (status) return status;
     }
     return sim_worker_complete(replica->worker, replica->pass_end_ns, error);

@@ -15,6 +15,7 @@ typedef struct sim_replica {
     const sim_observer *observer;       // who is told
     int64_t pass_start_ns, pass_end_ns; // of the open pass
     bool is_busy;
+    bool is_steady;        // the open pass decides nothing, and neither may the next
     bool is_touched;       // in the list of workers to look at in this instant
     uint32_t next_request; // run_workers.c: the next of its arrivals
     char id[12];
@@ -34,14 +35,17 @@ struct sim_cluster {
     uint32_t *touched; // workers whose queue or pass changed in this instant
     uint32_t n_touched;
     int64_t max_time_ns;
+    int64_t arrival_ns; // of the next request
+    bool knows_arrival;
 };
 
 // --- steps of virtual time (cluster.c) ---
 // The next arrival finds its place: ranks are counted through, those of worker 0 first.
 uint32_t sim_cluster_route(sim_cluster *cluster, int64_t now_ns, uint32_t *request);
 sim_status sim_cluster_enqueue(sim_cluster *cluster, uint32_t place, uint32_t request, sim_error *error);
-// The passes of an idle worker that decide nothing and end before `until_ns`, where the next ones are such; the first that ends later is left open, as by
-// sim_replica_begin_pass. *now_ns goes to the end of the last complete one.
+// The passes that decide nothing and end before `until_ns`, of an idle worker or from the open pass on if that is_steady (it ends before until_ns then); the first
+// that ends later is left open, as by sim_replica_begin_pass. *now_ns goes to the end of the last complete one. With until_ns = *now_ns an idle worker
+// completes none, which is all that may be done where others act in between.
 sim_status sim_replica_run_steady(sim_replica *replica, int64_t *now_ns, int64_t until_ns, sim_error *error);
 // Begin the next pass of an idle worker, if there is anything to do; pass_end_ns says when it ends.
 sim_status sim_replica_begin_pass(sim_replica *replica, int64_t now_ns, sim_error *error);

@@ -37,7 +37,8 @@ static const sim_key keys[] = {
         .help = "native: a directory of measured kernels, which replace the formulas: gemm.csv, moe.csv, "
                 "collective.csv"),
     KEY(state, .type = SIM_KEY_PATH, .default_text = "",
-        .help = "a saved model (tune --save) that prices by what it has learned on top of the estimator"),
+        .help = "a saved model (tune --save) that prices by what it has learned on top of the estimator; with "
+                "tuning.mode = online it goes on learning"),
 };
 const sim_key_table sim_pricing_keys = { "perfmodel", "what one forward pass costs", keys, sizeof keys / sizeof *keys };
 

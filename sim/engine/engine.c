@@ -201,6 +201,7 @@ static sim_status refuse(sim_engine *engine, uint32_t request, uint32_t input_to
 
 sim_status sim_engine_enqueue(sim_engine *engine, uint32_t request, uint32_t input_tokens, uint32_t output_tokens,
                               sim_error *error) {
+    engine->n_steady_left = 0; // it may be admitted
     uint32_t index = take_sequence(engine);
     if (index == SIM_NO_SEQUENCE) return no_memory(error);
     if (!reserve_lists(engine)) {

@@ -114,19 +114,24 @@ sim_status sim_engine_schedule(sim_engine *engine, int64_t now_ns, bool defers_p
 // End the open pass: emit tokens, release what finished. Fails only for want of memory.
 sim_status sim_engine_complete(sim_engine *engine, int64_t now_ns, sim_error *error);
 
-// How long a pass that begins at now_ns takes: its end.
+// What passes that decide nothing need of the room above.
 typedef struct sim_pricer {
     void *self;
-    sim_status (*price)(void *self, const fpm_metrics *metrics, int64_t now_ns, int64_t *end_ns, sim_error *error);
+    // How long a pass that begins at now_ns takes: its end. May write the wall time of the metrics.
+    sim_status (*price)(void *self, fpm_metrics *metrics, int64_t now_ns, int64_t *end_ns, sim_error *error);
+    // It ends, before its tokens are told; NULL: nobody wants to know.
+    sim_status (*end)(void *self, int64_t end_ns, sim_error *error);
 } sim_pricer;
 
 typedef struct sim_steady {
-    int64_t now_ns;      // in: no pass is open; out: the end of the last complete pass
-    int64_t open_end_ns; // out: end of the pass left open, which began at now_ns; 0 when none is open
+    int64_t now_ns;      // no pass is open: the time; out: the end of the last complete pass, if there is one
+    int64_t open_end_ns; // end of the steady pass that is open, which began at now_ns; 0 when none is open
     uint64_t n_passes;   // complete ones, added to
+    uint64_t n_begun;    // added to
 } sim_steady;
 // Run passes in which nothing is decided, if the next ones are such, one after the other: the same as scheduling and completing each, and much quicker. Ends
-// when a decision may be needed, after most_passes, or with a pass that ends at until_ns or later, which is left open. Passes are not described in full.
+// when a decision may be needed, after most_passes have begun, or with a pass that ends at until_ns or later, which is left open; the next call may go on
+// from there, as may sim_engine_complete. Passes are not described in full; metrics->counter_id is the number of the first one and goes on with them.
 sim_status sim_engine_run_steady(sim_engine *engine, fpm_metrics *metrics, int64_t until_ns, uint64_t most_passes,
                                  const sim_pricer *pricer, sim_steady *steady, sim_error *error);
 

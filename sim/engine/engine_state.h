@@ -63,8 +63,9 @@ struct sim_engine {
     uint64_t n_admissions;
 
     bool is_pass_open;
-    bool batch_takes_part; // the decode batch is part of this pass: all of it, or (sglang) none
-    sim_index_list items;  // sequences outside the batch that are part of the open pass, in running order
+    uint64_t n_steady_left; // steady passes that may follow the open one, if that is steady
+    bool batch_takes_part;  // the decode batch is part of this pass: all of it, or (sglang) none
+    sim_index_list items;   // sequences outside the batch that are part of the open pass, in running order
     uint32_t n_pass_preemptions;
     bool defers_prefills;       // in this pass: prompts neither begin nor go on
     uint64_t n_promised_blocks; // trtllm: blocks that running requests will need to their end and do not hold yet

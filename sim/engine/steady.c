@@ -23,32 +23,55 @@ static uint64_t steady_passes(const sim_engine *engine) {
     return engine->sequences[batch->heap[0]].finish_pass - batch->n_passes - 1;
 }
 
-sim_status sim_engine_run_steady(sim_engine *engine, fpm_metrics *metrics, int64_t until_ns, uint64_t most_passes,
-                                 const sim_pricer *pricer, sim_steady *steady, sim_error *error) {
+// A stretch of steady passes begins, and this is what all of them are.
+static uint64_t begin_stretch(sim_engine *engine, fpm_metrics *metrics) {
     assert(!engine->is_pass_open);
-    sim_batch *batch = &engine->batch;
-    uint64_t n_left = engine->scheduler->is_steady ? steady_passes(engine) : 0;
-    if (n_left > most_passes) n_left = most_passes;
-    if (n_left == 0) return SIM_OK;
-    metrics->scheduled = (fpm_scheduled_requests){ .num_decode_requests = batch->n_members };
+    const uint64_t n_left = engine->scheduler->is_steady ? steady_passes(engine) : 0;
+    if (n_left == 0) return 0;
+    metrics->scheduled = (fpm_scheduled_requests){ .num_decode_requests = engine->batch.n_members };
     metrics->moments = (fpm_moments){ .is_present = true };
     engine->items.n = 0;
     engine->n_pass_preemptions = 0;
     engine->batch_takes_part = true;
-    while (n_left-- > 0 && engine->scheduler->is_steady(engine)) {
-        int64_t end_ns;
-        metrics->scheduled.sum_decode_kv_tokens = (uint32_t)batch->contexts.sum;
-        sim_status status = pricer->price(pricer->self, metrics, steady->now_ns, &end_ns, error);
+    return n_left;
+}
+
+static sim_status complete(sim_engine *engine, fpm_metrics *metrics, const sim_pricer *pricer, sim_steady *steady,
+                           sim_error *error) {
+    sim_batch *batch = &engine->batch;
+    const int64_t end_ns = steady->open_end_ns;
+    if (pricer->end) {
+        const sim_status status = pricer->end(pricer->self, end_ns, error);
         if (status) return status;
-        if (end_ns >= until_ns) { // something else comes first
-            steady->open_end_ns = end_ns;
-            engine->is_pass_open = true;
-            return SIM_OK;
-        }
-        engine->events->on_token_gaps(engine->events->self, end_ns - batch->last_token_ns, batch->n_members, end_ns);
-        sim_batch_advance(batch, end_ns);
-        steady->now_ns = end_ns;
-        steady->n_passes++;
     }
+    engine->events->on_token_gaps(engine->events->self, end_ns - batch->last_token_ns, batch->n_members, end_ns);
+    sim_batch_advance(batch, end_ns);
+    metrics->counter_id++;
+    steady->now_ns = end_ns;
+    steady->open_end_ns = 0;
+    steady->n_passes++;
     return SIM_OK;
+}
+
+sim_status sim_engine_run_steady(sim_engine *engine, fpm_metrics *metrics, int64_t until_ns, uint64_t most_passes,
+                                 const sim_pricer *pricer, sim_steady *steady, sim_error *error) {
+    uint64_t n_left = steady->open_end_ns > 0 ? engine->n_steady_left : begin_stretch(engine, metrics);
+    if (n_left > most_passes) n_left = most_passes;
+    for (;;) {
+        sim_status status = SIM_OK;
+        if (steady->open_end_ns > 0) status = complete(engine, metrics, pricer, steady, error);
+        if (status || n_left == 0 || !engine->scheduler->is_steady(engine)) {
+            engine->is_pass_open = false;
+            return status;
+        }
+        n_left--;
+        metrics->scheduled.sum_decode_kv_tokens = (uint32_t)engine->batch.contexts.sum;
+        status = pricer->price(pricer->self, metrics, steady->now_ns, &steady->open_end_ns, error);
+        if (status) return status;
+        steady->n_begun++;
+        if (steady->open_end_ns < until_ns) continue;
+        engine->n_steady_left = n_left; // something else comes first
+        engine->is_pass_open = true;
+        return SIM_OK;
+    }
 }

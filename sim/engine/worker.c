@@ -207,19 +207,24 @@ sim_status sim_worker_complete(sim_worker *worker, int64_t now_ns, sim_error *er
     return SIM_OK;
 }
 
+// Steady passes that may begin before a letter is due, after the open one if there is one. What is due now has been handed over.
+static uint64_t passes_before_mail(const sim_worker *worker) {
+    const sim_letter *letter = sim_mailbox_first(&worker->mailbox);
+    return letter ? letter->due_pass - worker->n_passes - worker->is_pass_open : UINT64_MAX;
+}
+
 sim_status sim_worker_run_steady(sim_worker *worker, int64_t until_ns, const sim_pricer *pricer, sim_steady *steady,
                                  sim_error *error) {
     if (worker->parts.n_ranks > 1 || worker->parts.wants_variances) return SIM_OK;
-    sim_status status = empty_mailbox(worker, false, error);
+    sim_status status = worker->is_pass_open ? SIM_OK : empty_mailbox(worker, false, error);
     if (status) return status;
-    const sim_letter *letter = sim_mailbox_first(&worker->mailbox);
-    const uint64_t most_passes = letter ? letter->due_pass - worker->n_passes : UINT64_MAX; // none was due
-    uint64_t n_before = steady->n_passes;
-    status =
-        sim_engine_run_steady(worker->ranks[0].engine, worker->metrics, until_ns, most_passes, pricer, steady, error);
-    uint64_t n_rounds = steady->n_passes - n_before + (steady->open_end_ns > 0);
+    const uint64_t n_passes = steady->n_passes, n_begun = steady->n_begun;
+    worker->metrics[0].counter_id = worker->n_passes;
+    status = sim_engine_run_steady(worker->ranks[0].engine, worker->metrics, until_ns, passes_before_mail(worker),
+                                   pricer, steady, error);
+    const uint64_t n_rounds = steady->n_begun - n_begun;
     worker->n_forbidden_rounds -= n_rounds < worker->n_forbidden_rounds ? n_rounds : worker->n_forbidden_rounds;
-    worker->n_passes += steady->n_passes - n_before;
+    worker->n_passes += steady->n_passes - n_passes;
     worker->ranks[0].is_in_pass = worker->is_pass_open = steady->open_end_ns > 0;
     return status;
 }

@@ -26,6 +26,7 @@ static sim_status run_on(sim_tuning_clock clock, const sim_config *config, const
                          const sim_run_options *options, const sim_workload *workload, sim_paired_figures *figures,
                          sim_error *error) {
     sim_settings other = *settings;
+    if (other.tuning.mode == SIM_TUNING_ONLINE) other.pricing.state = ""; // what went on learning is no untuned price
     other.tuning.mode = SIM_TUNING_OFF;
     other.tuning.clock = (int)clock;
     const sim_run_options quiet = { .workload = workload,

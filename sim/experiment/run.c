@@ -74,7 +74,7 @@ static sim_status put_together(sim_run *run, sim_error *error) {
         run->options->note(run->options->context, run->workload->notes[i]);
     status = sim_load_new(&run->load, run->config, &settings->load, run->workload, error);
     if (!status) status = sim_settings_estimator(run->config, settings, &run->estimator, error);
-    if (!status) status = sim_settings_tuner(settings, run->estimator, &run->tuner, error);
+    if (!status) status = sim_settings_tuner(run->config, settings, run->estimator, &run->tuner, error);
     if (!status)
         status = sim_collector_init(&run->collector, run->options->n_threads, run->workload->n_requests,
                                     settings->load.warmup_ns, (uint64_t)settings->load.warmup_requests, error);

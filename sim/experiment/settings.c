@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "sim/experiment/settings.h"
 
+#include "sim/deployment/learned_prices.h"
 #include "sim/experiment/sweep/sweep_config.h"
 
 const sim_key_table *const sim_settings_tables[] = { &sim_workload_keys,
@@ -29,27 +30,54 @@ static uint64_t capacity_tokens(const sim_settings *settings) {
     return (uint64_t)settings->kv_cache.num_blocks * (uint64_t)settings->kv_cache.block_size;
 }
 
+static bool learns(const sim_settings *settings) { return settings->tuning.mode == SIM_TUNING_ONLINE; }
+
 sim_status sim_settings_estimator(const sim_config *config, const sim_settings *settings, fpm_estimator **estimator,
                                   sim_error *error) {
-    return sim_pricing_new(estimator, config, &settings->pricing, &settings->deployment, &settings->prices,
+    sim_pricing_config pricing = settings->pricing;
+    if (learns(settings)) pricing.state = ""; // it goes on learning: not part of the untuned prices
+    return sim_pricing_new(estimator, config, &pricing, &settings->deployment, &settings->prices,
                            capacity_tokens(settings), error);
 }
 
-sim_status sim_settings_tuner(const sim_settings *settings, fpm_estimator *estimator, sim_tuner **tuner,
-                              sim_error *error) {
+// The saved model that the tuner goes on from; *saved = NULL: there is none.
+static sim_status load_saved(const sim_config *config, const sim_settings *settings, fpm_estimator *estimator,
+                             fpm_model **saved, sim_error *error) {
+    const char *path = settings->pricing.state;
+    const bool is_regression = settings->pricing.estimator == SIM_ESTIMATOR_REGRESSION;
+    *saved = NULL;
+    if (!learns(settings) || !path[0]) return SIM_OK;
+    sim_status status =
+        sim_learned_model_load(saved, config, path, is_regression ? NULL : estimator, is_regression, error);
+    if (status) return status;
+    status = sim_model_options_check_saved(config, &settings->model_options, fpm_model_get_options(*saved), error);
+    if (!status) return SIM_OK;
+    fpm_model_free(*saved);
+    *saved = NULL;
+    return status;
+}
+
+sim_status sim_settings_tuner(const sim_config *config, const sim_settings *settings, fpm_estimator *estimator,
+                              sim_tuner **tuner, sim_error *error) {
     *tuner = NULL;
     if (!sim_tuning_is_on(&settings->truth)) return SIM_OK;
+    fpm_model *saved;
+    sim_status status = load_saved(config, settings, estimator, &saved, error);
+    if (status) return status;
     const sim_tuner_parts parts = {
         .tuning = &settings->tuning,
         .truth = &settings->truth,
         .options = &settings->model_options,
+        .saved = saved,
         .estimator = estimator,
         .is_regression = settings->pricing.estimator == SIM_ESTIMATOR_REGRESSION,
         .root_seed = (uint64_t)settings->load.seed,
         .n_workers = (uint32_t)settings->cluster.replicas,
         .n_ranks = (uint32_t)settings->parallel.data,
     };
-    return sim_tuner_new(tuner, &parts, error);
+    status = sim_tuner_new(tuner, &parts, error);
+    fpm_model_free(saved);
+    return status;
 }
 
 sim_status sim_settings_cluster(const sim_settings *settings, const sim_workload *workload,
@@ -94,6 +122,18 @@ static sim_status check_learner(const sim_config *config, const sim_settings *se
                                     "native, polynomial or fixed)");
 }
 
+// Their constructors know the rules of [perfmodel].
+static sim_status check_prices(const sim_config *config, const sim_settings *settings, sim_error *error) {
+    fpm_estimator *estimator;
+    fpm_model *saved;
+    sim_status status = sim_settings_estimator(config, settings, &estimator, error);
+    if (status) return status;
+    status = load_saved(config, settings, estimator, &saved, error);
+    if (!status) fpm_model_free(saved);
+    fpm_estimator_free(estimator);
+    return status;
+}
+
 sim_status sim_settings_read(const sim_config *config, sim_settings *settings, sim_error *error) {
     *settings = (sim_settings){ .workload = { .source = 0 } };
     sim_config_fill(config, &sim_workload_keys, &settings->workload);
@@ -123,10 +163,7 @@ sim_status sim_settings_read(const sim_config *config, sim_settings *settings, s
     if (!status) status = check_learner(config, settings, error);
     if (!status) status = sim_sla_check(config, &settings->sla, error);
     if (status) return status;
-    fpm_estimator *estimator; // its constructor knows the rules of [perfmodel]
-    status = sim_settings_estimator(config, settings, &estimator, error);
-    if (!status) fpm_estimator_free(estimator);
-    return status;
+    return check_prices(config, settings, error);
 }
 
 bool sim_settings_write(const sim_config *config, const sim_settings *settings, FILE *out) {

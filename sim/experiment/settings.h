@@ -34,13 +34,14 @@ extern const size_t sim_settings_n_tables;
 // Fill `settings`, read what [model] and [system] name, and check the rules between keys that need no other input file. SIM_USAGE, placed where the key was given. Texts belong to `config`.
 sim_status sim_settings_read(const sim_config *config, sim_settings *settings, sim_error *error);
 
-// The estimator that [perfmodel] describes, for the KV capacity of [kv_cache].
+// The estimator that [perfmodel] describes, for the KV capacity of [kv_cache]. With tuning.mode = online perfmodel.state is left to the tuner.
 sim_status sim_settings_estimator(const sim_config *config, const sim_settings *settings, fpm_estimator **estimator,
                                   sim_error *error);
 
-// What tells how long passes take where [truth] has a source, else NULL. The estimator and the settings must outlive it.
-sim_status sim_settings_tuner(const sim_settings *settings, fpm_estimator *estimator, sim_tuner **tuner,
-                              sim_error *error);
+// What tells how long passes take where [truth] has a source, else NULL; its models go on from perfmodel.state. The estimator and the settings must outlive it.
+// Errors of sim_tuner_new and sim_learned_model_load.
+sim_status sim_settings_tuner(const sim_config *config, const sim_settings *settings, fpm_estimator *estimator,
+                              sim_tuner **tuner, sim_error *error);
 
 // The workers of [cluster] with everything they are made of, which must outlive them; `tuner` (may be NULL) and `observers` as in sim_cluster_parts.
 sim_status sim_settings_cluster(const sim_settings *settings, const sim_workload *workload,

@@ -102,21 +102,37 @@ static inline size_t smallest_of_group(const key128 *slots, size_t first) {
     return a ^ ((a ^ b) & (0 - is_b));
 }
 
+// `key` looks for its place from the root, which is a hole, down; `end` is the first free slot.
+static void sift_down(key128 *slots, size_t end, key128 key) {
+    size_t hole = ROOT;
+    for (size_t children = GROUP * (hole - 2); children < end; children = GROUP * (hole - 2)) {
+        size_t smallest = smallest_of_group(slots, children);
+        if (key <= slots[smallest]) break;
+        slots[hole] = slots[smallest];
+        hole = smallest;
+    }
+    slots[hole] = key;
+}
+
 bool sim_event_queue_pop(sim_event_queue *queue, sim_event *event) {
     if (queue->end == ROOT) return false;
     key128 *slots = queue->slots;
     *event = event_from_key(slots[ROOT]);
     size_t end = --queue->end;
-    key128 last = slots[end]; // looks for its new place from the root down
+    key128 last = slots[end];
     slots[end] = no_event;
-    if (end == ROOT) return true;
-    size_t hole = ROOT;
-    for (size_t children = GROUP * (hole - 2); children < end; children = GROUP * (hole - 2)) {
-        size_t smallest = smallest_of_group(slots, children);
-        if (last <= slots[smallest]) break;
-        slots[hole] = slots[smallest];
-        hole = smallest;
-    }
-    slots[hole] = last;
+    if (end > ROOT) sift_down(slots, end, last);
     return true;
+}
+
+void sim_event_queue_replace_first(sim_event_queue *queue, sim_event event) {
+    assert(queue->end > ROOT);
+    sift_down(queue->slots, queue->end, key_from_event(event));
+}
+
+int64_t sim_event_queue_second_ns(const sim_event_queue *queue) {
+    assert(queue->end > ROOT);
+    if (queue->end == ROOT + 1) return INT64_MAX;
+    const key128 *slots = queue->slots;
+    return (int64_t)(uint64_t)(slots[smallest_of_group(slots, GROUP * (ROOT - 2))] >> 64);
 }

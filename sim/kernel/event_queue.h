@@ -39,6 +39,10 @@ bool sim_event_queue_push(sim_event_queue *queue, sim_event event);
 // Earliest event; false when empty. O(1) and O(log n).
 bool sim_event_queue_peek(const sim_event_queue *queue, sim_event *event);
 bool sim_event_queue_pop(sim_event_queue *queue, sim_event *event);
+// Of a queue that is not empty: the time of the earliest event behind the first; INT64_MAX: there is none. O(1).
+int64_t sim_event_queue_second_ns(const sim_event_queue *queue);
+// Of a queue that is not empty: pop and push in one. O(log n).
+void sim_event_queue_replace_first(sim_event_queue *queue, sim_event event);
 size_t sim_event_queue_count(const sim_event_queue *queue);
 
 #endif

@@ -7,7 +7,9 @@
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
+#define XXH_INLINE_ALL // keys have a fixed length, which the compiler makes use of
 #include <xxhash.h>
 
 static gsl_rng *rng(sim_stream *stream) { return (gsl_rng *)stream; }
@@ -59,12 +61,43 @@ uint64_t sim_stream_integer(sim_stream *stream, uint64_t n) {
     return value % n;
 }
 
-uint64_t sim_keyed_u64(uint64_t root_seed, const char *stream, uint64_t key_a, uint64_t key_b) {
-    const uint64_t key[3] = { XXH3_64bits(stream, strlen(stream)), key_a, key_b };
-    return XXH3_64bits_withSeed(key, sizeof key, root_seed);
+// --- keyed draws ------------------------------------------------------------------------------------------------------
+
+sim_dice sim_dice_of(uint64_t root_seed, const char *stream) {
+    return (sim_dice){ root_seed, XXH3_64bits(stream, strlen(stream)) };
 }
 
-double sim_keyed_uniform(uint64_t root_seed, const char *stream, uint64_t key_a, uint64_t key_b) {
+uint64_t sim_dice_u64(const sim_dice *dice, uint64_t key_a, uint64_t key_b) {
+    const uint64_t key[3] = { dice->stream, key_a, key_b };
+    return XXH3_64bits_withSeed(key, sizeof key, dice->root_seed);
+}
+
+double sim_dice_uniform(const sim_dice *dice, uint64_t key_a, uint64_t key_b) {
     // The middle of one of 2^52 equal cells: never 0 and never 1, so an inverse distribution is always finite.
-    return ((double)(sim_keyed_u64(root_seed, stream, key_a, key_b) >> 12) + 0.5) * 0x1p-52;
+    return ((double)(sim_dice_u64(dice, key_a, key_b) >> 12) + 0.5) * 0x1p-52;
+}
+
+// A generator that begins anew with every key: its numbers are the hash of the key, then hashes of the one before. GSL's ziggurat is nearly always content with
+// the first one; the inverse of the distribution would cost three times as much.
+typedef struct keyed_state {
+    uint64_t bits;
+    bool is_used;
+} keyed_state;
+
+static unsigned long next_of_key(void *state) {
+    keyed_state *s = state;
+    if (s->is_used) s->bits = XXH3_64bits(&s->bits, sizeof s->bits);
+    s->is_used = true;
+    return (unsigned long)(s->bits >> 32);
+}
+
+static double next_uniform_of_key(void *state) { return (double)next_of_key(state) * 0x1p-32; }
+
+double sim_dice_gaussian(const sim_dice *dice, uint64_t key_a, uint64_t key_b) {
+    static const gsl_rng_type keyed = {
+        "keyed", UINT32_MAX, 0, sizeof(keyed_state), NULL, next_of_key, next_uniform_of_key,
+    };
+    keyed_state state = { .bits = sim_dice_u64(dice, key_a, key_b) };
+    const gsl_rng generator = { &keyed, &state };
+    return gsl_ran_gaussian_ziggurat(&generator, 1);
 }

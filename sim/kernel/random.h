@@ -23,8 +23,14 @@ double sim_stream_lognormal(sim_stream *stream, double median, double sigma); //
 double sim_stream_gamma(sim_stream *stream, double shape, double mean);
 uint64_t sim_stream_integer(sim_stream *stream, uint64_t n); // uniform in [0, n), n >= 1
 
-// A keyed draw: the same arguments give the same number, in any order and on any thread.
-uint64_t sim_keyed_u64(uint64_t root_seed, const char *stream, uint64_t key_a, uint64_t key_b);
-double sim_keyed_uniform(uint64_t root_seed, const char *stream, uint64_t key_a, uint64_t key_b); // (0, 1)
+// Keyed draws of one stream: the same dice and key give the same number, in any order and on any thread. A plain value.
+typedef struct sim_dice {
+    uint64_t root_seed, stream;
+} sim_dice;
+
+sim_dice sim_dice_of(uint64_t root_seed, const char *stream);
+uint64_t sim_dice_u64(const sim_dice *dice, uint64_t key_a, uint64_t key_b);
+double sim_dice_uniform(const sim_dice *dice, uint64_t key_a, uint64_t key_b);  // (0, 1)
+double sim_dice_gaussian(const sim_dice *dice, uint64_t key_a, uint64_t key_b); // standard normal
 
 #endif

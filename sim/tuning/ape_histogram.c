@@ -1,21 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "sim/tuning/ape_histogram.h"
 
-#include <assert.h>
 #include <math.h>
-#include <string.h>
-
-// The bits of a double are exponent and fraction in this order, so the upper ones number the buckets.
-enum { SHIFT = 52 - SIM_APE_FRACTION_BITS };
-
-static uint32_t bucket_of(double ape) {
-    if (ape < ldexp(1, SIM_APE_LEAST_EXPONENT)) return 0;
-    if (ape >= ldexp(1, SIM_APE_MOST_EXPONENT)) return SIM_APE_BUCKETS - 1;
-    uint64_t bits;
-    memcpy(&bits, &ape, sizeof bits);
-    const uint64_t least = (uint64_t)(1023 + SIM_APE_LEAST_EXPONENT) << SIM_APE_FRACTION_BITS;
-    return (uint32_t)((bits >> SHIFT) - least) + 1;
-}
 
 // Middle of a bucket.
 static double value_of(const sim_ape_histogram *histogram, uint32_t bucket) {
@@ -25,13 +11,6 @@ static double value_of(const sim_ape_histogram *histogram, uint32_t bucket) {
     const double value = ldexp(1 + (fraction + 0.5) / (1 << SIM_APE_FRACTION_BITS),
                                (int)(place >> SIM_APE_FRACTION_BITS) + SIM_APE_LEAST_EXPONENT);
     return value < histogram->max ? value : histogram->max;
-}
-
-void sim_ape_histogram_add(sim_ape_histogram *histogram, double ape) {
-    assert(ape >= 0);
-    histogram->count++;
-    if (ape > histogram->max) histogram->max = ape;
-    histogram->buckets[bucket_of(ape)]++;
 }
 
 double sim_ape_histogram_percentile(const sim_ape_histogram *histogram, double percent) {

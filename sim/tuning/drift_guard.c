@@ -29,8 +29,7 @@ static void forget_oldest(sim_drift_guard *guard) {
     guard->n--;
 }
 
-void sim_drift_guard_add(sim_drift_guard *guard, double estimate_ms, double observed_ms, int64_t time_ns) {
-    const double error = (estimate_ms - observed_ms) / observed_ms;
+void sim_drift_guard_add(sim_drift_guard *guard, double error, int64_t time_ns) {
     if (guard->n == guard->window) forget_oldest(guard);
     guard->errors[guard->next] = error;
     guard->next = guard->next + 1 == guard->window ? 0 : guard->next + 1;

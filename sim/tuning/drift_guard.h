@@ -24,8 +24,8 @@ typedef struct sim_drift_guard sim_drift_guard;
 // `window` >= 1 passes. NULL: no memory.
 sim_drift_guard *sim_drift_guard_new(double threshold, size_t window);
 void sim_drift_guard_free(sim_drift_guard *guard);
-// O(1).
-void sim_drift_guard_add(sim_drift_guard *guard, double estimate_ms, double observed_ms, int64_t time_ns);
+// `error`: (estimate - observed) / observed of the next pass, at time_ns. O(1).
+void sim_drift_guard_add(sim_drift_guard *guard, double error, int64_t time_ns);
 sim_drift sim_drift_guard_state(const sim_drift_guard *guard); // O(window)
 
 #endif

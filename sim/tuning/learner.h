@@ -16,8 +16,8 @@ sim_status sim_learner_new(sim_learner **learner, fpm_model *model, const sim_tu
 void sim_learner_free(sim_learner *learner);
 
 const fpm_model *sim_learner_model(const sim_learner *learner);
-// A pass that ended at now_ns; its ranks, valid, are copied if they have to wait.
-sim_status sim_learner_take(sim_learner *learner, int64_t now_ns, const fpm_metrics *ranks, size_t n_ranks,
+// A pass with work that ended at now_ns and took observed_ms > 0. SIM_NO_MEMORY. O(populated cells), or one fit, every update_every passes.
+sim_status sim_learner_take(sim_learner *learner, int64_t now_ns, const fpm_pass *pass, double observed_ms,
                             sim_error *error);
 uint64_t sim_learner_count(const sim_learner *learner); // passes the model was shown
 bool sim_learner_is_frozen(const sim_learner *learner);

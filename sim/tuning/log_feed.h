@@ -3,8 +3,7 @@
 // A recorded FPM log as a teacher: every pass is estimated by some models that learn, then shown to them, in the order of the log, and the errors are
 // measured. Memory is constant: the largest iteration of the log, the samples the models retain, and the measures.
 //
-// What counts as a pass: an iteration with work and a wall time; the time is that of its slowest rank. Iterations without work or without a wall time are
-// counted and teach nothing, as the reference has it. Held out are the last passes of the log: they are estimated, not learned; where they begin takes a first
+// What counts as a pass is said in pass_log.h. Held out are the last passes of the log: they are estimated, not learned; where they begin takes a first
 // reading of the log.
 #ifndef SIM_TUNING_LOG_FEED_H
 #define SIM_TUNING_LOG_FEED_H

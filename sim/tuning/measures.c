@@ -20,8 +20,10 @@ typedef struct window {
     error_sum untuned, tuned;
 } window;
 
+// Every pass is in one class, so that it is added once; what is asked for are unions.
+enum { IS_SETTLED = 1, IS_OUTLIER = 2, N_CLASSES = 4 };
 typedef struct error_record {
-    error_sum all, settled, without_outliers;
+    error_sum classes[N_CLASSES];
     sim_ape_histogram apes;
 } error_record;
 
@@ -86,19 +88,18 @@ static window *open_window(kind_record *kind, int64_t time_ns) {
 
 // --- adding -----------------------------------------------------------------------------------------------------------
 
-static void add_estimate(error_record *record, error_sum *in_window, double estimate_ms, const kind_record *kind,
-                         const sim_observation *observation) {
+static void add_estimate(error_record *record, error_sum *in_window, unsigned class, double estimate_ms,
+                         double observed_ms) {
     if (estimate_ms < 0) return;
-    const double error = (estimate_ms - observation->observed_ms) / observation->observed_ms;
-    add_error(&record->all, error);
+    const double error = (estimate_ms - observed_ms) / observed_ms;
+    add_error(&record->classes[class], error);
     add_error(in_window, error);
-    if (kind->n > SIM_SETTLING_PASSES) add_error(&record->settled, error);
-    if (!observation->is_outlier) add_error(&record->without_outliers, error);
     sim_ape_histogram_add(&record->apes, fabs(error));
 }
 
 void sim_measures_add(sim_measures *measures, const sim_observation *observation) {
     assert(observation->kind != FPM_EMPTY && observation->observed_ms > 0);
+    const double observed_ms = observation->observed_ms;
     kind_record *kind = &measures->kinds[observation->kind - FPM_PREFILL];
     window *at = open_window(kind, observation->time_ns);
     at->n++;
@@ -106,10 +107,12 @@ void sim_measures_add(sim_measures *measures, const sim_observation *observation
     kind->n++;
     kind->n_outliers += observation->is_outlier;
     kind->n_unpredicted += observation->tuned_ms < 0;
-    add_estimate(&kind->untuned, &at->untuned, observation->base_ms, kind, observation);
-    add_estimate(&kind->tuned, &at->tuned, observation->tuned_ms, kind, observation);
+    const unsigned class =
+        (kind->n > SIM_SETTLING_PASSES ? IS_SETTLED : 0) | (observation->is_outlier ? IS_OUTLIER : 0);
+    add_estimate(&kind->untuned, &at->untuned, class, observation->base_ms, observed_ms);
+    add_estimate(&kind->tuned, &at->tuned, class, observation->tuned_ms, observed_ms);
     if (observation->noiseless_ms >= 0)
-        add_error(&kind->floor, (observation->noiseless_ms - observation->observed_ms) / observation->observed_ms);
+        add_error(&kind->floor, (observation->noiseless_ms - observed_ms) / observed_ms);
 }
 
 // --- asking -----------------------------------------------------------------------------------------------------------
@@ -123,11 +126,14 @@ static window last_tenth(const kind_record *kind) {
 }
 
 static sim_error_measures measures_of(const error_record *record, error_sum final) {
+    const error_sum *classes = record->classes;
+    const error_sum settled = join(classes[IS_SETTLED], classes[IS_SETTLED | IS_OUTLIER]);
+    const error_sum unsettled = join(classes[0], classes[IS_OUTLIER]);
     return (sim_error_measures){
-        .all = mean_of(record->all),
-        .settled = mean_of(record->settled),
+        .all = mean_of(join(unsettled, settled)),
+        .settled = mean_of(settled),
         .final = mean_of(final),
-        .without_outliers = mean_of(record->without_outliers),
+        .without_outliers = mean_of(join(classes[0], classes[IS_SETTLED])),
         .p50_ape = sim_ape_histogram_percentile(&record->apes, 50),
         .p90_ape = sim_ape_histogram_percentile(&record->apes, 90),
         .p99_ape = sim_ape_histogram_percentile(&record->apes, 99),

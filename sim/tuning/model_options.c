@@ -2,6 +2,7 @@
 #include "sim/tuning/model_options.h"
 
 #include <stddef.h>
+#include <string.h>
 
 typedef struct keys_of_options { // as the table fills it
     int64_t max_observations, min_observations;
@@ -77,5 +78,46 @@ sim_status sim_model_options_read(const sim_config *config, fpm_model_options *o
     // The keys have their ranges already: what is left is the square.
     if (fpm_model_options_validate(options, &reason))
         return sim_config_contradiction(config, error, "perfmodel", "bucket_count", "%s", reason.message);
+    return SIM_OK;
+}
+
+static double bound_of(double bound, bool is_unbounded) { return is_unbounded ? 0 : bound; }
+
+sim_status sim_model_options_check_saved(const sim_config *config, const fpm_model_options *options,
+                                         const fpm_model_options *saved, sim_error *error) {
+    const fpm_model_options standard = fpm_model_options_default();
+    const fpm_model_options *const all[] = { options, saved, &standard };
+    enum { N_OPTIONS = 10 };
+    static const char *const names[N_OPTIONS] = { "max_observations",
+                                                  "min_observations",
+                                                  "min_faster_correction_factor",
+                                                  "max_slower_correction_factor",
+                                                  "bucket_count",
+                                                  "max_num_tokens",
+                                                  "max_batch_size",
+                                                  "max_kv_tokens",
+                                                  "correction",
+                                                  "regression" };
+    double values[3][N_OPTIONS]; // counts beyond 2^53 that differ by less than a double can tell do not matter here
+    for (size_t i = 0; i < 3; i++) {
+        const fpm_model_options *o = all[i];
+        const double row[N_OPTIONS] = { (double)o->max_observations,
+                                        (double)o->min_observations,
+                                        bound_of(o->min_faster_correction_factor, o->is_faster_unbounded),
+                                        bound_of(o->max_slower_correction_factor, o->is_slower_unbounded),
+                                        (double)o->bucket_count,
+                                        (double)o->max_num_tokens,
+                                        (double)o->max_batch_size,
+                                        (double)o->max_kv_tokens,
+                                        o->correction,
+                                        o->regression };
+        memcpy(values[i], row, sizeof row);
+    }
+    for (size_t k = 0; k < N_OPTIONS; k++)
+        if (values[0][k] != values[1][k] && values[0][k] != values[2][k])
+            return sim_config_contradiction(config, error, "perfmodel", names[k],
+                                            "%s is not that of the saved model of perfmodel.state, which goes on with "
+                                            "its own options (leave it out)",
+                                            names[k]);
     return SIM_OK;
 }

@@ -1,22 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "sim/tuning/recorded_log.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/tuning/pass_kind.h"
-
-sim_status sim_log_error(const fpm_error *reason, const char *path, int64_t line, sim_error *error) {
-    const sim_status code = reason->code == FPM_NO_MEMORY ? SIM_NO_MEMORY
-                            : reason->code == FPM_IO      ? SIM_IO
-                                                          : SIM_BAD_DATA;
-    const char *file = reason->file[0] ? reason->file : path;
-    sim_error_set(error, code, file, reason->line ? reason->line : line, "%s", reason->message);
-    if (error) error->column = reason->column;
-    return code;
-}
+#include "sim/tuning/pass_log.h"
 
 void sim_rank_features(const fpm_metrics *rank, uint32_t features[SIM_RANK_FEATURES]) {
     const fpm_scheduled_requests *s = &rank->scheduled;
@@ -38,13 +27,6 @@ void sim_pass_place(const uint32_t *features, size_t n_ranks, double place[SIM_R
         speaker = rank;
     }
     for (size_t k = 0; k < SIM_RANK_FEATURES; k++) place[k] = log1p(speaker[k]);
-}
-
-double sim_pass_wall_s(const fpm_metrics *ranks, size_t n_ranks) {
-    double longest_s = 0;
-    for (size_t i = 0; i < n_ranks; i++)
-        if (ranks[i].wall_time_s > longest_s && ranks[i].wall_time_s <= DBL_MAX) longest_s = ranks[i].wall_time_s;
-    return longest_s;
 }
 
 // --- loading ----------------------------------------------------------------------------------------------------------
@@ -70,50 +52,43 @@ static bool reserve(void **array, size_t *capacity, size_t n_used, size_t n, siz
     return true;
 }
 
-static sim_status keep(sim_recorded_log *log, const fpm_metrics *ranks, size_t n_ranks, sim_error *error) {
-    const fpm_kind kind = sim_pass_kind(ranks, n_ranks);
-    const double wall_s = sim_pass_wall_s(ranks, n_ranks);
-    if (kind == FPM_EMPTY || !(wall_s > 0)) {
-        log->n_unmeasured++;
-        return SIM_OK;
-    }
+static sim_status keep(sim_recorded_log *log, const sim_logged_pass *pass, sim_error *error) {
+    const size_t n_ranks = pass->n_ranks;
     if (!reserve((void **)&log->passes, &log->pass_capacity, log->n_passes, 1, sizeof *log->passes) ||
         !reserve((void **)&log->features, &log->feature_capacity, log->n_features, n_ranks * SIM_RANK_FEATURES,
                  sizeof *log->features) ||
         log->n_passes == UINT32_MAX - 1)
         return sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory");
     log->passes[log->n_passes++] =
-        (sim_recorded_pass){ log->n_features, (uint32_t)n_ranks, worker_of(ranks[0].worker_id), kind, wall_s };
+        (sim_recorded_pass){ log->n_features, (uint32_t)n_ranks, worker_of(pass->ranks[0].worker_id), pass->load.kind,
+                             pass->wall_s };
     for (size_t i = 0; i < n_ranks; i++, log->n_features += SIM_RANK_FEATURES)
-        sim_rank_features(&ranks[i], &log->features[log->n_features]);
+        sim_rank_features(&pass->ranks[i], &log->features[log->n_features]);
     return SIM_OK;
 }
 
-static sim_status read_passes(sim_recorded_log *log, fpm_log_reader *reader, const char *path, sim_error *error) {
+static sim_status read_passes(sim_recorded_log *log, sim_pass_log *from, sim_error *error) {
     for (;;) {
-        const fpm_metrics *ranks;
-        size_t n_ranks;
-        int64_t line;
-        fpm_error reason;
-        if (fpm_log_reader_next(reader, &ranks, &n_ranks, &line, &reason))
-            return sim_log_error(&reason, path, 0, error);
-        if (n_ranks == 0) break;
-        if (fpm_metrics_validate(ranks, n_ranks, &reason)) return sim_log_error(&reason, path, line, error);
-        const sim_status status = keep(log, ranks, n_ranks, error);
+        sim_logged_pass pass;
+        sim_status status = sim_pass_log_next(from, &pass, error);
+        if (status) return status;
+        if (pass.n_ranks == 0) break;
+        status = keep(log, &pass, error);
         if (status) return status;
     }
+    log->n_unmeasured = from->n_idle + from->n_without_time;
     if (log->n_passes > 0) return SIM_OK;
-    return sim_error_set(error, SIM_BAD_DATA, path, 0,
+    return sim_error_set(error, SIM_BAD_DATA, from->path, 0,
                          "no pass of the log has both work and a wall time (wall_time in seconds, above 0)");
 }
 
 sim_status sim_recorded_log_load(sim_recorded_log *log, const char *path, sim_error *error) {
     *log = (sim_recorded_log){ .n_passes = 0 };
-    fpm_log_reader *reader;
-    fpm_error reason;
-    if (fpm_log_reader_open(&reader, path, &reason)) return sim_log_error(&reason, path, 0, error);
-    const sim_status status = read_passes(log, reader, path, error);
-    fpm_log_reader_free(reader);
+    sim_pass_log from;
+    sim_status status = sim_pass_log_open(&from, path, error);
+    if (status) return status;
+    status = read_passes(log, &from, error);
+    sim_pass_log_close(&from);
     if (status) sim_recorded_log_clear(log);
     return status;
 }

@@ -34,13 +34,7 @@ sim_status sim_recorded_log_load(sim_recorded_log *log, const char *path, sim_er
 void sim_recorded_log_clear(sim_recorded_log *log);
 
 void sim_rank_features(const fpm_metrics *rank, uint32_t features[SIM_RANK_FEATURES]);
-// The features of the rank that speaks for the pass (pass_kind.h), as logarithms of one more each: what nearness means.
+// The features of the rank that speaks for the pass (perfmodel.h "Load of a pass"), as logarithms of one more each: what nearness means.
 void sim_pass_place(const uint32_t *features, size_t n_ranks, double place[SIM_RANK_FEATURES]);
-
-// The largest finite wall time of the ranks in seconds; 0: none was measured.
-double sim_pass_wall_s(const fpm_metrics *ranks, size_t n_ranks);
-
-// An error of the library about a log.
-sim_status sim_log_error(const fpm_error *reason, const char *path, int64_t line, sim_error *error);
 
 #endif

@@ -5,28 +5,21 @@
 #include <stdlib.h>
 
 #include "sim/tuning/learner.h"
-#include "sim/tuning/pass_kind.h"
-#include "sim/tuning/recorded_log.h"
+#include "sim/tuning/pass_log.h"
 #include "sim/tuning/synthetic_truth.h"
-
-// A log whose passes are learned one by one, beside the simulated ones.
-typedef struct recorded_feed {
-    fpm_log_reader *reader; // NULL: there is none, or it is at its end
-    const char *path;
-    uint64_t n_read, n_unmeasured;
-} recorded_feed;
 
 // What was foreseen of a worker's open pass.
 typedef struct open_pass {
-    fpm_kind kind;
-    double base_ms, tuned_ms; // tuned_ms: SIM_NO_ESTIMATE without a model, or one that knew nothing of the kind
+    fpm_pass load;   // with the estimator's price
+    double tuned_ms; // SIM_NO_ESTIMATE without a model, or one that knew nothing of the kind
     sim_truth_answer truth;
 } open_pass;
 
 struct sim_tuner {
     sim_tuner_parts parts;
     sim_truth truth; // none with a feed
-    recorded_feed feed;
+    sim_pass_log
+        feed; // passes that are learned one by one, beside the simulated ones; closed: there are none, or no more
     sim_measures *measures;
     sim_drift_guard *guards[SIM_N_KINDS]; // NULL: nothing is tuned
     open_pass *open;                      // by worker
@@ -40,12 +33,16 @@ struct sim_tuner {
 
 static sim_status no_memory(sim_error *error) { return sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory"); }
 
+static fpm_status new_model(fpm_model **model, const sim_tuner_parts *parts, fpm_error *reason) {
+    if (parts->saved) return fpm_model_clone(model, parts->saved, reason);
+    return parts->is_regression ? fpm_model_new_regression(model, parts->options, reason)
+                                : fpm_model_new_native(model, parts->estimator, parts->options, reason);
+}
+
 static sim_status new_learner(sim_learner **learner, const sim_tuner_parts *parts, sim_error *error) {
     fpm_model *model;
     fpm_error reason = { .code = FPM_OK };
-    const fpm_status status = parts->is_regression
-                                  ? fpm_model_new_regression(&model, parts->options, &reason)
-                                  : fpm_model_new_native(&model, parts->estimator, parts->options, &reason);
+    const fpm_status status = new_model(&model, parts, &reason);
     if (!status) return sim_learner_new(learner, model, parts->tuning, error);
     return sim_error_set(error, status == FPM_NO_MEMORY ? SIM_NO_MEMORY : SIM_USAGE, NULL, 0, "[perfmodel]: %s",
                          reason.message);
@@ -71,12 +68,6 @@ static sim_status init_learners(sim_tuner *tuner, sim_error *error) {
     return SIM_OK;
 }
 
-static sim_status open_feed(recorded_feed *feed, const char *path, sim_error *error) {
-    fpm_error reason;
-    feed->path = path;
-    return fpm_log_reader_open(&feed->reader, path, &reason) ? sim_log_error(&reason, path, 0, error) : SIM_OK;
-}
-
 static sim_status init(sim_tuner *tuner, sim_error *error) {
     const sim_tuner_parts *parts = &tuner->parts;
     tuner->measures = sim_measures_new();
@@ -88,7 +79,7 @@ static sim_status init(sim_tuner *tuner, sim_error *error) {
         return sim_synthetic_truth_new(&tuner->truth, parts->truth, parts->root_seed, parts->n_workers, error);
     if (parts->truth->feed == SIM_FEED_MATCH)
         return sim_recorded_truth_new(&tuner->truth, parts->truth, parts->n_ranks, error);
-    return open_feed(&tuner->feed, parts->truth->path, error);
+    return sim_pass_log_open(&tuner->feed, parts->truth->path, error);
 }
 
 sim_status sim_tuner_new(sim_tuner **tuner, const sim_tuner_parts *parts, sim_error *error) {
@@ -100,6 +91,7 @@ sim_status sim_tuner_new(sim_tuner **tuner, const sim_tuner_parts *parts, sim_er
         sim_tuner_free(made);
         return status;
     }
+    made->parts.saved = NULL; // copied
     *tuner = made;
     return SIM_OK;
 }
@@ -109,7 +101,7 @@ void sim_tuner_free(sim_tuner *tuner) {
     for (size_t i = 0; i < tuner->n_learners; i++) sim_learner_free(tuner->learners[i]);
     for (size_t k = 0; k < SIM_N_KINDS; k++) sim_drift_guard_free(tuner->guards[k]);
     sim_truth_free(&tuner->truth);
-    fpm_log_reader_free(tuner->feed.reader);
+    sim_pass_log_close(&tuner->feed);
     sim_measures_free(tuner->measures);
     free(tuner->learners);
     free(tuner->models);
@@ -124,26 +116,29 @@ static sim_learner *learner_of(const sim_tuner *tuner, uint32_t worker) {
     return tuner->learners[tuner->n_learners > 1 ? worker : 0];
 }
 
-// What the estimator and the model say of a pass. `learner` may be NULL.
-static sim_status foresee(const sim_tuner *tuner, const sim_learner *learner, const fpm_metrics *ranks, size_t n_ranks,
-                          double *base_ms, double *tuned_ms, sim_error *error) {
+// What the estimator and the model say of a pass whose load has been read. `learner` may be NULL.
+static inline sim_status foresee(const sim_tuner *tuner, const sim_learner *learner, const fpm_metrics *ranks, size_t n_ranks,
+                          open_pass *pass, sim_error *error) {
     fpm_error reason;
-    fpm_status status = fpm_estimate_valid_ms(tuner->parts.estimator, ranks, n_ranks, base_ms, &reason);
     bool has_estimate = false;
+    fpm_status status = fpm_estimate_valid_ms(tuner->parts.estimator, ranks, n_ranks, &pass->load.base_ms, &reason);
     if (!status && learner)
-        status = fpm_model_estimate_ms(sim_learner_model(learner), ranks, n_ranks, tuned_ms, &has_estimate, &reason);
-    if (!has_estimate) *tuned_ms = SIM_NO_ESTIMATE;
+        status = fpm_model_foresee(sim_learner_model(learner), &pass->load, &pass->tuned_ms, &has_estimate, &reason);
+    if (!has_estimate) pass->tuned_ms = SIM_NO_ESTIMATE;
     if (!status) return SIM_OK;
-    return sim_error_set(error, SIM_INTERNAL, NULL, 0, "pricing a pass of worker %s: %s", ranks[0].worker_id,
-                         reason.message);
+    // A pass that the estimator has no price for is no fault of the program: the run cannot go on.
+    return sim_error_set(error, status == FPM_UNSUPPORTED ? SIM_DEAD_END : SIM_INTERNAL, NULL, 0,
+                         "pricing a pass of worker %s: %s", ranks[0].worker_id, reason.message);
 }
 
 // What the pass takes by the truth; without one (a feed) or without work, what it takes by the model.
 static sim_status decide_wall_time(sim_tuner *tuner, uint32_t worker, int64_t now_ns, const fpm_metrics *ranks,
                                    open_pass *pass, double model_ms, sim_error *error) {
-    pass->truth = (sim_truth_answer){ .wall_s = model_ms / 1e3, .noiseless_ms = SIM_NO_ESTIMATE };
-    if (pass->kind == FPM_EMPTY || !tuner->truth.ops) return SIM_OK;
-    const sim_truth_query query = { worker, now_ns, ranks, tuner->parts.n_ranks, pass->kind, pass->base_ms };
+    if (pass->load.kind == FPM_EMPTY || !tuner->truth.ops) {
+        pass->truth = (sim_truth_answer){ .wall_s = model_ms / 1e3, .noiseless_ms = SIM_NO_ESTIMATE };
+        return SIM_OK;
+    }
+    const sim_truth_query query = { worker, now_ns, ranks, tuner->parts.n_ranks, pass->load.kind, pass->load.base_ms };
     return tuner->truth.ops->ask(tuner->truth.state, &query, &pass->truth, error);
 }
 
@@ -152,11 +147,11 @@ sim_status sim_tuner_begin_pass(sim_tuner *tuner, uint32_t worker, int64_t now_n
     const uint32_t n_ranks = tuner->parts.n_ranks;
     open_pass *pass = &tuner->open[worker];
     const sim_learner *learner = learner_of(tuner, worker);
-    pass->kind = sim_pass_kind(ranks, n_ranks);
-    sim_status status = foresee(tuner, learner, ranks, n_ranks, &pass->base_ms, &pass->tuned_ms, error);
+    fpm_pass_read(&pass->load, ranks, n_ranks, NULL); // valid, as the caller says
+    sim_status status = foresee(tuner, learner, ranks, n_ranks, pass, error);
     if (status) return status;
     tuner->n_fallback += learner && pass->tuned_ms < 0;
-    const double model_ms = pass->tuned_ms < 0 ? pass->base_ms : pass->tuned_ms;
+    const double model_ms = pass->tuned_ms < 0 ? pass->load.base_ms : pass->tuned_ms;
     status = decide_wall_time(tuner, worker, now_ns, ranks, pass, model_ms, error);
     // From the seconds of the log, so that a run which takes its times from that log has the same to the last bit.
     *clock_ms = tuner->parts.tuning->clock == SIM_CLOCK_TRUTH ? pass->truth.wall_s * 1e3 : model_ms;
@@ -169,58 +164,44 @@ sim_status sim_tuner_begin_pass(sim_tuner *tuner, uint32_t worker, int64_t now_n
 // The errors of a pass, before anything is learned from it.
 static void measure(sim_tuner *tuner, const open_pass *pass, double observed_ms, int64_t now_ns) {
     const sim_observation observation = {
-        .kind = pass->kind,
+        .kind = pass->load.kind,
         .time_ns = now_ns,
         .observed_ms = observed_ms,
-        .base_ms = pass->base_ms,
+        .base_ms = pass->load.base_ms,
         .tuned_ms = pass->tuned_ms,
         .noiseless_ms = pass->truth.noiseless_ms,
         .is_outlier = pass->truth.is_outlier,
     };
     sim_measures_add(tuner->measures, &observation);
     if (pass->tuned_ms >= 0)
-        sim_drift_guard_add(tuner->guards[pass->kind - FPM_PREFILL], pass->tuned_ms, observed_ms, now_ns);
+        sim_drift_guard_add(tuner->guards[pass->load.kind - FPM_PREFILL], (pass->tuned_ms - observed_ms) / observed_ms,
+                            now_ns);
 }
 
-// The next recorded pass that was measured: foreseen, measured against its wall time, learned.
+// The next recorded pass is foreseen, measured against its wall time, learned.
 static sim_status learn_recorded(sim_tuner *tuner, int64_t now_ns, sim_error *error) {
-    recorded_feed *feed = &tuner->feed;
-    const fpm_metrics *ranks = NULL;
-    size_t n_ranks = 0;
-    open_pass pass = { .kind = FPM_EMPTY };
-    for (;;) {
-        int64_t line;
-        fpm_error reason;
-        if (fpm_log_reader_next(feed->reader, &ranks, &n_ranks, &line, &reason))
-            return sim_log_error(&reason, feed->path, 0, error);
-        if (n_ranks == 0) break;
-        if (fpm_metrics_validate(ranks, n_ranks, &reason)) return sim_log_error(&reason, feed->path, line, error);
-        pass.kind = sim_pass_kind(ranks, n_ranks);
-        pass.truth = (sim_truth_answer){ sim_pass_wall_s(ranks, n_ranks), SIM_NO_ESTIMATE, false };
-        feed->n_read++;
-        if (pass.kind != FPM_EMPTY && pass.truth.wall_s > 0) break;
-        feed->n_unmeasured++;
-    }
-    if (n_ranks == 0) {
-        fpm_log_reader_free(feed->reader);
-        feed->reader = NULL;
+    sim_logged_pass logged;
+    sim_status status = sim_pass_log_next(&tuner->feed, &logged, error);
+    if (status) return status;
+    if (logged.n_ranks == 0) {
+        sim_pass_log_close(&tuner->feed);
         return SIM_OK;
     }
-    const sim_status status = foresee(tuner, tuner->learners[0], ranks, n_ranks, &pass.base_ms, &pass.tuned_ms, error);
+    open_pass pass = { .load = logged.load, .truth = { .noiseless_ms = SIM_NO_ESTIMATE } };
+    status = foresee(tuner, tuner->learners[0], logged.ranks, logged.n_ranks, &pass, error);
     if (status) return status;
-    measure(tuner, &pass, pass.truth.wall_s * 1e3, now_ns);
-    return sim_learner_take(tuner->learners[0], now_ns, ranks, n_ranks, error);
+    measure(tuner, &pass, logged.observed_ms, now_ns);
+    return sim_learner_take(tuner->learners[0], now_ns, &pass.load, logged.observed_ms, error);
 }
 
-sim_status sim_tuner_end_pass(sim_tuner *tuner, uint32_t worker, int64_t now_ns, const fpm_metrics *ranks,
-                              sim_error *error) {
+sim_status sim_tuner_end_pass(sim_tuner *tuner, uint32_t worker, int64_t now_ns, sim_error *error) {
     const open_pass *pass = &tuner->open[worker];
     const double observed_ms = pass->truth.wall_s * 1e3;
     if (!tuner->truth.ops) return tuner->feed.reader ? learn_recorded(tuner, now_ns, error) : SIM_OK;
-    if (pass->kind == FPM_EMPTY || !(observed_ms > 0)) return SIM_OK; // nothing to be learned from
+    if (pass->load.kind == FPM_EMPTY || !(observed_ms > 0)) return SIM_OK; // nothing to be learned from
     measure(tuner, pass, observed_ms, now_ns);
     sim_learner *learner = learner_of(tuner, worker);
-    return learner ? sim_learner_take(learner, now_ns, ranks, tuner->parts.n_ranks, error) : SIM_OK;
+    return learner ? sim_learner_take(learner, now_ns, &pass->load, observed_ms, error) : SIM_OK;
 }
 
 // --- what came of it --------------------------------------------------------------------------------------------------
@@ -246,8 +227,8 @@ sim_tuner_counts sim_tuner_count(const sim_tuner *tuner) {
 sim_recorded_counts sim_tuner_recorded(const sim_tuner *tuner) {
     if (tuner->parts.truth->source != SIM_TRUTH_RECORDED) return (sim_recorded_counts){ .n_recorded = 0 };
     if (tuner->truth.ops) return sim_recorded_truth_counts(&tuner->truth);
-    return (sim_recorded_counts){ .n_recorded = tuner->feed.n_read - tuner->feed.n_unmeasured,
-                                  .n_unmeasured = tuner->feed.n_unmeasured };
+    const uint64_t n_unmeasured = tuner->feed.n_idle + tuner->feed.n_without_time;
+    return (sim_recorded_counts){ .n_recorded = tuner->feed.n_iterations - n_unmeasured, .n_unmeasured = n_unmeasured };
 }
 
 sim_drift sim_tuner_drift(const sim_tuner *tuner, fpm_kind kind) {

@@ -15,6 +15,8 @@ typedef struct sim_tuner_parts {
     const sim_tuning_config *tuning;
     const sim_truth_config *truth; // with a source
     const fpm_model_options *options;
+    const fpm_model *saved; // what every model begins with, in place of `options`; corrects the estimator, or is a
+                            // regression; copied. NULL: they begin with nothing
     fpm_estimator
         *estimator; // the untuned prices; of a regression, of the passes it does not know yet. Stays the caller's
     bool is_regression;
@@ -25,16 +27,15 @@ typedef struct sim_tuner_parts {
 
 typedef struct sim_tuner sim_tuner;
 
-// What the parts point to must outlive the tuner. SIM_NO_MEMORY, SIM_IO and SIM_BAD_DATA (a recorded truth that cannot be read), SIM_USAGE.
+// What the parts point to, but `saved`, must outlive the tuner. SIM_NO_MEMORY, SIM_IO and SIM_BAD_DATA (a recorded truth that cannot be read), SIM_USAGE.
 sim_status sim_tuner_new(sim_tuner **tuner, const sim_tuner_parts *parts, sim_error *error);
 void sim_tuner_free(sim_tuner *tuner);
 
 // A pass of an idle worker begins: its ranks (n_ranks of them, valid) get their wall time, *clock_ms is how long it takes in the run. Allocates nothing.
 sim_status sim_tuner_begin_pass(sim_tuner *tuner, uint32_t worker, int64_t now_ns, fpm_metrics *ranks, double *clock_ms,
                                 sim_error *error);
-// It ends. `ranks` are as they were at its beginning.
-sim_status sim_tuner_end_pass(sim_tuner *tuner, uint32_t worker, int64_t now_ns, const fpm_metrics *ranks,
-                              sim_error *error);
+// It ends.
+sim_status sim_tuner_end_pass(sim_tuner *tuner, uint32_t worker, int64_t now_ns, sim_error *error);
 
 // --- what came of it ---
 typedef struct sim_tuner_counts {

@@ -4,6 +4,8 @@
 #include "sim/kernel/random.h"
 
 #include <criterion/criterion.h>
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_sort.h>
 #include <math.h>
 
 enum { N_DRAWS = 200000 };
@@ -99,21 +101,30 @@ Test(random, draws_stay_inside_their_range) {
     sim_stream_free(stream);
 }
 
+static uint64_t draw_of(uint64_t seed, const char *stream, uint64_t a, uint64_t b) {
+    const sim_dice dice = sim_dice_of(seed, stream);
+    return sim_dice_u64(&dice, a, b);
+}
+
 Test(random, keyed_draws_depend_on_every_part_of_the_key_and_on_nothing_else) {
-    const uint64_t draw = sim_keyed_u64(42, "noise", 3, 1000);
-    for (uint64_t i = 0; i < 100; i++) sim_keyed_u64(42, "noise", i, i);
-    cr_expect_eq(sim_keyed_u64(42, "noise", 3, 1000), draw, "no order, no state");
-    cr_expect_neq(sim_keyed_u64(43, "noise", 3, 1000), draw);
-    cr_expect_neq(sim_keyed_u64(42, "route", 3, 1000), draw);
-    cr_expect_neq(sim_keyed_u64(42, "noise", 4, 1000), draw);
-    cr_expect_neq(sim_keyed_u64(42, "noise", 3, 1001), draw);
-    cr_expect_neq(sim_keyed_u64(42, "noise", 1000, 3), draw, "the parts of a key are not interchangeable");
+    const uint64_t draw = draw_of(42, "noise", 3, 1000);
+    const sim_dice dice = sim_dice_of(42, "noise");
+    const double normal = sim_dice_gaussian(&dice, 3, 1000);
+    for (uint64_t i = 0; i < 100; i++) sim_dice_gaussian(&dice, i, i);
+    cr_expect_eq(draw_of(42, "noise", 3, 1000), draw, "no order, no state");
+    cr_expect_eq(sim_dice_gaussian(&dice, 3, 1000), normal);
+    cr_expect_neq(draw_of(43, "noise", 3, 1000), draw);
+    cr_expect_neq(draw_of(42, "route", 3, 1000), draw);
+    cr_expect_neq(draw_of(42, "noise", 4, 1000), draw);
+    cr_expect_neq(draw_of(42, "noise", 3, 1001), draw);
+    cr_expect_neq(draw_of(42, "noise", 1000, 3), draw, "the parts of a key are not interchangeable");
 }
 
 Test(random, keyed_uniform_draws_are_uniform_over_neighbouring_keys) {
+    const sim_dice dice = sim_dice_of(42, "noise");
     double sum = 0, serial = 0, before = 0.5;
     for (uint64_t i = 0; i < N_DRAWS; i++) {
-        double u = sim_keyed_uniform(42, "noise", i / 100, i % 100);
+        double u = sim_dice_uniform(&dice, i / 100, i % 100);
         cr_assert(u > 0 && u < 1);
         sum += u - 0.5;
         serial += (u - 0.5) * (before - 0.5);
@@ -121,4 +132,23 @@ Test(random, keyed_uniform_draws_are_uniform_over_neighbouring_keys) {
     }
     cr_expect_lt(fabs(sum / N_DRAWS), 5 / sqrt(12.0 * N_DRAWS));
     cr_expect_lt(fabs(12 * serial / N_DRAWS), 5 / sqrt(N_DRAWS));
+}
+
+// Largest distance between the shares of draws below a value and the normal distribution, against Kolmogorov's bound for a chance of 1 in 1,000; and the
+// correlation of neighbours.
+Test(random, keyed_normal_draws_are_normal_over_neighbouring_keys) {
+    const sim_dice dice = sim_dice_of(42, "noise");
+    static double draws[N_DRAWS];
+    double serial = 0, distance = 0;
+    for (uint64_t i = 0; i < N_DRAWS; i++) {
+        draws[i] = sim_dice_gaussian(&dice, i / 100, i % 100);
+        if (i > 0) serial += draws[i] * draws[i - 1];
+    }
+    gsl_sort(draws, 1, N_DRAWS);
+    for (uint64_t i = 0; i < N_DRAWS; i++) {
+        const double share = gsl_cdf_ugaussian_P(draws[i]);
+        distance = fmax(distance, fmax(share - (double)i / N_DRAWS, (double)(i + 1) / N_DRAWS - share));
+    }
+    cr_expect_lt(distance, 1.95 / sqrt(N_DRAWS));
+    cr_expect_lt(fabs(serial / N_DRAWS), 5 / sqrt(N_DRAWS));
 }

@@ -44,6 +44,23 @@ Test(robust, finds_what_makes_each_kind) {
     fpm_regression_free(&mixed);
 }
 
+// The decode polynomial of the mocker (interface.md), whose samples lie at all loads: a straight line is far off at the most frequent ones.
+Test(robust, decode_times_may_flatten_with_the_context) {
+    const double capacity = 320000;
+    fpm_regression r = fresh(FPM_DECODE);
+    srand(3);
+    for (int i = 0; i < 64; i++) {
+        const double u = (double)any(1000) / 1000;
+        learn(&r, 1 + (uint32_t)(u * 40), (uint32_t)(u * capacity), 1, -25.74 * u * u + 54.01 * u + 5.74);
+    }
+    for (double u = 0.02; u < 1; u += 0.07)
+        cr_expect_float_eq(ask(&r, 1 + (uint32_t)(u * 40), (uint32_t)(u * capacity), 1) /
+                               (-25.74 * u * u + 54.01 * u + 5.74),
+                           1, 0.01, "at %g", u);
+    cr_expect_geq(ask(&r, 60, 4 * 320000, 1), ask(&r, 60, 320000, 1), "never falls, also beyond what was seen");
+    fpm_regression_free(&r);
+}
+
 Test(robust, outliers_of_factor_20_do_not_move_it) {
     fpm_regression r = fresh(FPM_PREFILL);
     srand(2);

@@ -54,6 +54,34 @@ Test(sorted_list, equal_and_infinite_values_are_kept_one_by_one) {
     fpm_sorted_list_free(&list);
 }
 
+// Against removing and inserting, with values that come often, over one block and several.
+Test(sorted_list, a_value_takes_the_place_of_another_one) {
+    for (uint32_t n = 1; n <= 70; n += n < 10 ? 1 : 12) {
+        fpm_sorted_list list = { 0 }, plain = { 0 };
+        double in_order[70];
+        uint32_t state = n;
+        for (uint32_t i = 0; i < n; i++) {
+            in_order[i] = (i * 7) % 23;
+            cr_assert(fpm_sorted_list_reserve(&list) && fpm_sorted_list_reserve(&plain));
+            fpm_sorted_list_insert(&list, in_order[i]);
+            fpm_sorted_list_insert(&plain, in_order[i]);
+        }
+        for (int round = 0; round < 300; round++) {
+            state = state * 1664525 + 1013904223;
+            double *old = &in_order[(state >> 8) % n];
+            const double value = (state >> 20) % 97 == 0 ? HUGE_VAL : (state >> 16) % 29;
+            cr_assert(fpm_sorted_list_reserve(&plain));
+            fpm_sorted_list_insert(&plain, value);
+            fpm_sorted_list_remove(&plain, *old);
+            fpm_sorted_list_replace(&list, *old, value);
+            *old = value;
+            check(&list, plain.values, n);
+        }
+        fpm_sorted_list_free(&list);
+        fpm_sorted_list_free(&plain);
+    }
+}
+
 Test(sorted_list, an_empty_list_copies_and_frees) {
     fpm_sorted_list list = { 0 }, copy;
     cr_assert(fpm_sorted_list_copy(&copy, &list));

@@ -68,7 +68,7 @@ static sim_status run(const fixture *f, sim_tuner **tuner) {
         fpm_metrics rank = pass(i);
         double ms;
         status = sim_tuner_begin_pass(*tuner, i % 2, (int64_t)i, &rank, &ms, NULL);
-        if (!status) status = sim_tuner_end_pass(*tuner, i % 2, (int64_t)i + 1, &rank, NULL);
+        if (!status) status = sim_tuner_end_pass(*tuner, i % 2, (int64_t)i + 1, NULL);
     }
     return status;
 }
@@ -117,7 +117,7 @@ Test(tuner, a_pass_allocates_nothing_once_the_model_is_warm) {
         double ms;
         if (i == 2000) n_left = 0; // from here on any allocation fails
         cr_assert_eq(sim_tuner_begin_pass(tuner, 0, (int64_t)i, &rank, &ms, NULL), SIM_OK);
-        cr_assert_eq(sim_tuner_end_pass(tuner, 0, (int64_t)i, &rank, NULL), SIM_OK);
+        cr_assert_eq(sim_tuner_end_pass(tuner, 0, (int64_t)i, NULL), SIM_OK);
     }
     n_left = -1;
     cr_expect_not(has_failed);

@@ -69,8 +69,8 @@ static void append_objective(sqlite3_str *sql, const sim_objective *objective) {
     static const char *const divisors[] = {
         [SIM_PER_RUN] = "",
         [SIM_PER_GPU] = " / json_extract(run.summary, '$.num_gpus')",
-        [SIM_PER_DOLLAR] = " / (json_extract(run.summary, '$.num_gpus') * json_extract(run.summary, "
-                           "'$.cost.gpu_hour_price'))",
+        [SIM_PER_DOLLAR] = (" / (json_extract(run.summary, '$.num_gpus') * json_extract(run.summary, "
+                            "'$.cost.gpu_hour_price'))"), // in brackets, or clang suspects a comma is missing
     };
     sqlite3_str_appendf(sql, "json_extract(run.summary, '$.%q') * 1.0%s", objective->figure, divisors[objective->per]);
 }
