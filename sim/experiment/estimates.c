@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "sim/experiment/estimates.h"
+
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REPLICATES_PER_ROW = 25, N_ROWS = SIM_BOOTSTRAP_REPLICATES / REPLICATES_PER_ROW };
+
+static const double confidence = 0.95;
+static const double usable_share = 0.95; // of the replicates have to have a value of the figure
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Figures of one resample
+// ---------------------------------------------------------------------------------------------------------------------
+
+static double weight_of(const sim_ranking *ranking, const uint32_t *weights, size_t i) {
+    return weights ? weights[ranking->cells[i]] : 1;
+}
+
+// Comes from the side that is nearer.
+double sim_ranking_percentile(const sim_ranking *ranking, const uint32_t *weights, double n, double percent) {
+    if (!(n > 0)) return (double)NAN;
+    const double index = floor((n - 1) * percent / 100 + 0.5);
+    double left = percent < 50 ? index + 1 : n - index;
+    for (size_t i = 0; i < ranking->n; i++) {
+        const size_t at = percent < 50 ? i : ranking->n - 1 - i;
+        left -= weight_of(ranking, weights, at);
+        if (left <= 0) return ranking->values[at];
+    }
+    return (double)NAN; // more were told than there are
+}
+
+static double ratio(double amount, double of) { return of > 0 ? amount / of : (double)NAN; }
+
+static double value_of(const sim_estimate *estimate, int side, const sim_blocks *blocks) {
+    if (estimate->rankings[side]) {
+        const sim_ranking *ranking = estimate->rankings[side];
+        return sim_ranking_percentile(ranking, NULL, (double)ranking->n, estimate->percent);
+    }
+    const sim_ratio *of = &estimate->ratios[side];
+    return ratio(of->amount[blocks->n_cells], of->of[blocks->n_cells]);
+}
+
+// The workspace of one thread: a resample of each side.
+typedef struct resample {
+    uint32_t *starts[2], *weights[2];
+} resample;
+
+static double resampled_value(const sim_estimate *estimate, int side, const sim_blocks *blocks, const resample *of) {
+    if (estimate->rankings[side]) {
+        const sim_ranking *ranking = estimate->rankings[side];
+        const double n = sim_blocks_sum(blocks, of->starts[side], ranking->counts);
+        return sim_ranking_percentile(ranking, of->weights[side], n, estimate->percent);
+    }
+    const sim_ratio *sums = &estimate->ratios[side];
+    return ratio(sim_blocks_sum(blocks, of->starts[side], sums->amount),
+                 sim_blocks_sum(blocks, of->starts[side], sums->of));
+}
+
+static void free_resample(resample *of, bool is_paired) {
+    for (int side = 0; side < (is_paired ? 1 : 2); side++) {
+        free(of->starts[side]);
+        free(of->weights[side]);
+    }
+}
+
+static sim_status new_resample(const sim_estimate_set *set, resample *made, sim_error *error) {
+    bool has_all = true;
+    *made = (resample){ .starts = { NULL } };
+    for (int side = 0; side < 2; side++) {
+        if (side == 1 && set->is_paired) {
+            made->starts[1] = made->starts[0];
+            made->weights[1] = made->weights[0];
+            continue;
+        }
+        made->starts[side] = calloc(set->blocks[side].n_blocks, sizeof *made->starts[side]);
+        made->weights[side] = calloc(set->blocks[side].n_cells, sizeof *made->weights[side]);
+        has_all &= made->starts[side] && made->weights[side];
+    }
+    if (has_all) return SIM_OK;
+    free_resample(made, set->is_paired);
+    return sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory");
+}
+
+static void draw(const sim_estimate_set *set, resample *into, size_t replicate) {
+    static const char *const streams[2] = { "compare.a", "compare.b" };
+    for (int side = 0; side < (set->is_paired ? 1 : 2); side++) {
+        sim_blocks_draw(&set->blocks[side], set->seed, streams[side], replicate, into->starts[side]);
+        sim_blocks_weigh(&set->blocks[side], into->starts[side], into->weights[side]);
+    }
+}
+
+static sim_status run_replicates(void *self, size_t row, sim_error *error) {
+    const sim_estimate_set *set = self;
+    if (set->stopped && *set->stopped) return *set->stopped == SIGTERM ? SIM_TERMINATED : SIM_INTERRUPTED;
+    resample drawn;
+    const sim_status status = new_resample(set, &drawn, error);
+    if (status) return status;
+    for (size_t r = row * REPLICATES_PER_ROW; r < (row + 1) * REPLICATES_PER_ROW; r++) {
+        draw(set, &drawn, r);
+        for (size_t i = 0; i < set->n; i++)
+            for (int side = 0; side < 2; side++)
+                set->estimates[i].replicates[side][r] =
+                    resampled_value(&set->estimates[i], side, &set->blocks[side], &drawn);
+    }
+    free_resample(&drawn, set->is_paired);
+    return SIM_OK;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Differences
+//
+// Latencies of a congested run are skewed: a run that met no congestion shows both a small figure and a small spread. On a scale of logarithms the two
+// come apart, so intervals are symmetric there: of B / A, and of the difference itself where no resample changes its sign.
+// ---------------------------------------------------------------------------------------------------------------------
+
+typedef double scale_of_difference(const sim_estimate *of, double a, double b);
+
+static bool has_ratio(const sim_estimate *of) { return of->values[0] > 0 && of->values[1] > 0; }
+
+static double log_ratio(const sim_estimate *of, double a, double b) { return has_ratio(of) ? log(b / a) : b - a; }
+
+static double plain(const sim_estimate *of, double a, double b) {
+    (void)of;
+    return b - a;
+}
+
+// NAN for a difference of the other sign.
+static double log_size(const sim_estimate *of, double a, double b) {
+    return log(of->values[1] > of->values[0] ? b - a : a - b);
+}
+
+static double replicate(const sim_estimate *of, scale_of_difference *scale, size_t r) {
+    return scale(of, of->replicates[0][r], of->replicates[1][r]);
+}
+
+// How far replicates lie from the estimate; NAN when fewer than a share `needed` of them have a value.
+static double standard_error(const sim_estimate *of, scale_of_difference *scale, double needed, double *scratch) {
+    size_t n = 0;
+    for (size_t r = 0; r < SIM_BOOTSTRAP_REPLICATES; r++) {
+        const double value = replicate(of, scale, r);
+        if (isfinite(value)) scratch[n++] = value;
+    }
+    if ((double)n < needed * SIM_BOOTSTRAP_REPLICATES) return (double)NAN;
+    return gsl_stats_sd_with_fixed_mean(scratch, 1, n, scale(of, of->values[0], of->values[1]));
+}
+
+// Ends of the absolute difference, `deviation` standard errors off.
+static sim_interval absolute_interval(const sim_estimate *of, double deviation, double *scratch) {
+    const double log_error = of->difference.absolute != 0 ? standard_error(of, log_size, 1, scratch) : (double)NAN;
+    const double a = of->difference.absolute;
+    if (!isnan(log_error)) {
+        const double x = a * exp(-deviation * log_error), y = a * exp(deviation * log_error);
+        return (sim_interval){ fmin(x, y), fmax(x, y) };
+    }
+    const double error = standard_error(of, plain, usable_share, scratch);
+    return (sim_interval){ a - deviation * error, a + deviation * error };
+}
+
+static sim_interval relative_interval(const sim_estimate *of, double half_width) {
+    if (!has_ratio(of)) return (sim_interval){ (double)NAN, (double)NAN };
+    const double centre = log_ratio(of, of->values[0], of->values[1]);
+    return (sim_interval){ expm1(centre - half_width), expm1(centre + half_width) };
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Degrees of freedom
+//
+// A spread that k blocks share alike has k - 1. One that a single congestion makes, as that of a p99 often is, has hardly more than one block behind it,
+// which shows in the fourth powers of what the blocks contribute (Satterthwaite 1946; 3 sum(u^2)^2 / sum(u^4) is k where u is normal).
+// ---------------------------------------------------------------------------------------------------------------------
+
+static double effective_blocks(const double *shares, uint32_t n_blocks) {
+    double mean = 0, squares = 0, fourths = 0;
+    for (uint32_t i = 0; i < n_blocks; i++) mean += shares[i] / n_blocks;
+    for (uint32_t i = 0; i < n_blocks; i++) {
+        const double square = (shares[i] - mean) * (shares[i] - mean);
+        squares += square;
+        fourths += square * square;
+    }
+    return fourths > 0 ? 3 * squares * squares / fourths : n_blocks;
+}
+
+// Over how many blocks the values beyond a percentile are spread: 1 when all are in one.
+static double episodes(const double *shares, uint32_t n_blocks) {
+    double sum = 0, squares = 0;
+    for (uint32_t i = 0; i < n_blocks; i++) {
+        sum += shares[i];
+        squares += shares[i] * shares[i];
+    }
+    return sum * sum / squares;
+}
+
+// What each block adds to the logarithm of a ratio of sums, to first order.
+static void ratio_shares(const sim_estimate *of, int side, const sim_blocks *blocks, double sign, double *shares) {
+    const sim_ratio *sums = &of->ratios[side];
+    const double value = of->values[side], total = sums->of[blocks->n_cells];
+    for (uint32_t i = 0; i < blocks->n_blocks; i++) {
+        const uint32_t from = i * blocks->block_cells;
+        const uint32_t to = from + blocks->block_cells < blocks->n_cells ? from + blocks->block_cells : blocks->n_cells;
+        const double amount = sums->amount[to] - sums->amount[from], n = sums->of[to] - sums->of[from];
+        shares[i] += sign * (amount - value * n) / (value > 0 ? value * total : 1);
+    }
+}
+
+// How many values beyond the percentile each block has.
+static void ranking_shares(const sim_ranking *ranking, double value, const sim_blocks *blocks, double *shares) {
+    for (size_t i = ranking->n; i > 0 && ranking->values[i - 1] >= value; i--)
+        shares[ranking->cells[i - 1] / blocks->block_cells]++;
+}
+
+static double degrees_of_freedom(const sim_estimate_set *set, const sim_estimate *of) {
+    double fewest = (double)SIM_BOOTSTRAP_MAX_BLOCKS, shares[SIM_BOOTSTRAP_MAX_BLOCKS] = { 0 };
+    for (int side = 0; side < 2; side++) {
+        const sim_blocks *blocks = &set->blocks[side];
+        const bool is_joint = set->is_paired && !of->rankings[side];
+        if (side == 0 || !is_joint) memset(shares, 0, sizeof shares);
+        if (of->rankings[side])
+            ranking_shares(of->rankings[side], of->values[side], blocks, shares);
+        else
+            ratio_shares(of, side, blocks, side == 0 ? -1 : 1, shares);
+        if (is_joint && side == 0) continue;
+        double n = effective_blocks(shares, blocks->n_blocks);
+        if (of->rankings[side]) n = fmin(n, 2 + episodes(shares, blocks->n_blocks));
+        fewest = fmin(fewest, fmin(n, blocks->n_blocks));
+    }
+    return fmax(fewest - 1, 1);
+}
+
+// By how many standard errors the figures of a family are off at most in 95 % of the resamples (single-step max-t: Westfall and Young 1993; Romano and
+// Wolf 2005). Unlike Bonferroni's, it knows that p95 and p99 move together.
+static double family_deviation(const sim_estimate_set *set, uint32_t family, const double *errors, double *scratch) {
+    for (size_t r = 0; r < SIM_BOOTSTRAP_REPLICATES; r++) {
+        double largest = 0;
+        for (size_t i = 0; i < set->n; i++) {
+            const sim_estimate *of = &set->estimates[i];
+            if (of->family != family || !(errors[i] > 0)) continue;
+            const double off = replicate(of, log_ratio, r) - log_ratio(of, of->values[0], of->values[1]);
+            if (isfinite(off)) largest = fmax(largest, fabs(off) / errors[i]);
+        }
+        scratch[r] = largest;
+    }
+    gsl_sort(scratch, 1, SIM_BOOTSTRAP_REPLICATES);
+    return scratch[(size_t)(confidence * SIM_BOOTSTRAP_REPLICATES)];
+}
+
+static void judge(sim_estimate *of, double deviation, double error, double *scratch) {
+    const double centre = log_ratio(of, of->values[0], of->values[1]);
+    of->difference.is_significant = fabs(centre) > deviation * error;
+    of->difference.family_relative = relative_interval(of, deviation * error);
+    of->difference.family_absolute = absolute_interval(of, deviation, scratch);
+}
+
+static void find_intervals(sim_estimate_set *set, double *errors, double *scratch) {
+    const uint32_t n_blocks =
+        set->blocks[0].n_blocks < set->blocks[1].n_blocks ? set->blocks[0].n_blocks : set->blocks[1].n_blocks;
+    const double normal = gsl_cdf_ugaussian_Qinv((1 - confidence) / 2);
+    for (size_t i = 0; i < set->n; i++) {
+        sim_estimate *of = &set->estimates[i];
+        errors[i] = standard_error(of, log_ratio, usable_share, scratch);
+        of->difference.has_interval = !isnan(errors[i]);
+        if (!of->difference.has_interval) continue;
+        of->degrees_of_freedom = degrees_of_freedom(set, of);
+        const double own = sim_bootstrap_expand(normal, n_blocks, of->degrees_of_freedom);
+        of->difference.relative_interval = relative_interval(of, own * errors[i]);
+        of->difference.absolute_interval = absolute_interval(of, own, scratch);
+    }
+    for (uint32_t family = 0; family < set->n_families; family++) {
+        const double deviation = family_deviation(set, family, errors, scratch);
+        for (size_t i = 0; i < set->n; i++)
+            if (set->estimates[i].family == family && set->estimates[i].difference.has_interval)
+                judge(&set->estimates[i],
+                      sim_bootstrap_expand(deviation, n_blocks, set->estimates[i].degrees_of_freedom), errors[i],
+                      scratch);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// All of it
+// ---------------------------------------------------------------------------------------------------------------------
+
+static void find_values(sim_estimate_set *set) {
+    for (size_t i = 0; i < set->n; i++) {
+        sim_estimate *of = &set->estimates[i];
+        for (int side = 0; side < 2; side++) of->values[side] = value_of(of, side, &set->blocks[side]);
+        of->difference = (sim_difference){
+            .absolute = of->values[1] - of->values[0],
+            .relative = of->values[0] > 0 ? of->values[1] / of->values[0] - 1 : (double)NAN,
+        };
+    }
+}
+
+static sim_status allocate(sim_estimate_set *set, double **errors, double **scratch, sim_error *error) {
+    bool has_all = true;
+    for (size_t i = 0; i < set->n; i++)
+        for (int side = 0; side < 2; side++) {
+            set->estimates[i].replicates[side] = malloc(SIM_BOOTSTRAP_REPLICATES * sizeof(double));
+            has_all &= set->estimates[i].replicates[side] != NULL;
+        }
+    *errors = calloc(set->n + 1, sizeof **errors);
+    *scratch = malloc(SIM_BOOTSTRAP_REPLICATES * sizeof **scratch);
+    return has_all && *errors && *scratch ? SIM_OK : sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory");
+}
+
+sim_status sim_estimates_run(sim_estimate_set *set, const sim_row_pool_options *pool, sim_error *error) {
+    find_values(set);
+    if (!set->has_blocks) return SIM_OK;
+    double *errors = NULL, *scratch = NULL;
+    set->stopped = pool->stopped;
+    sim_status status = allocate(set, &errors, &scratch, error);
+    if (!status) status = sim_row_pool_run(N_ROWS, run_replicates, set, pool, error);
+    if (!status) find_intervals(set, errors, scratch);
+    free(errors);
+    free(scratch);
+    return status;
+}
+
+void sim_estimates_clear(sim_estimate_set *set) {
+    for (size_t i = 0; i < set->n; i++)
+        for (int side = 0; side < 2; side++) free(set->estimates[i].replicates[side]);
+    free(set->estimates);
+    *set = (sim_estimate_set){ .estimates = NULL };
+}
