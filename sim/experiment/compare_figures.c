@@ -204,6 +204,7 @@ static void add_attainment(building *in) {
     sim_estimate *estimate;
     if (!in->runs[0].sla || !in->runs[1].sla) return;
     sim_figure *figure = add(in, SIM_FIGURE_ATTAINMENT, SIM_FAMILY_ALL, &estimate);
+    estimate->is_share = true;
     snprintf(figure->key, sizeof figure->key, "sla_attainment");
     snprintf(figure->heading, sizeof figure->heading, "SLA attainment");
     for (int side = 0; side < 2; side++) {

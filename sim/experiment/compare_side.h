@@ -21,7 +21,7 @@ typedef struct sim_side {
     bool is_closed_loop; // arrivals are made by the run
     sim_sla_config sla;
     bool has_sla;
-    char note[300]; // what a user should know of it; "" = nothing
+    char note[512]; // what a user should know of it; "" = nothing
 } sim_side;
 
 // Run `config`. The workload comes from `workloads`, so that configurations of one trace load it once. Statuses of sim_run_execute; a run that a signal

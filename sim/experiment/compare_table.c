@@ -51,9 +51,9 @@ static void describe_blocks(FILE *out, const sim_estimate_set *set) {
         return;
     }
     const sim_blocks *blocks = &set->blocks[set->blocks[1].n_blocks < set->blocks[0].n_blocks ? 1 : 0];
-    fprintf(
-        out, "Intervals of 95 %% from %d resamples of %u blocks of %.0f requests; * not chance, all lines together\n",
-        SIM_BOOTSTRAP_REPLICATES, blocks->n_blocks, (double)blocks->n_requests * blocks->block_cells / blocks->n_cells);
+    fprintf(out, "Intervals of 95 %% from %d resamples of %u blocks of %.0f requests; * significant\n",
+            SIM_BOOTSTRAP_REPLICATES, blocks->n_blocks,
+            (double)blocks->n_requests * blocks->block_cells / blocks->n_cells);
     if (set->blocks[0].is_short || set->blocks[1].is_short)
         fputs("The run is short for how long its congestion lasts: intervals of high percentiles may be too narrow.\n",
               out);
@@ -96,8 +96,10 @@ static void put_estimate(FILE *out, const sim_figure *figure, const sim_estimate
     fprintf(out, "%s\n", difference->has_interval && difference->is_significant ? " *" : "");
 }
 
-static void put_estimates(FILE *out, const sim_compared_figures *figures) {
-    fprintf(out, "%-32s%12s%12s%12s%24s%10s%24s\n", "", "A", "B", "difference", "interval", "%", "interval");
+static void put_estimates(FILE *out, const sim_comparison_pair *pair) {
+    const sim_compared_figures *figures = &pair->figures;
+    fprintf(out, "%-32s%12s%12s%12s%24s%10s%24s\n", "", pair->sides[0]->name, pair->sides[1]->name, "difference",
+            "interval", "%", "interval");
     for (size_t i = 0; i < figures->set.n; i++) {
         const sim_figure *figure = &figures->figures[i];
         if (figure->kind == SIM_FIGURE_CLASS_MEAN) continue;
@@ -139,7 +141,7 @@ static void put_classes(FILE *out, const sim_comparison_pair *pair) {
                 pair->sides[1]->name, figures->classes.n);
         return;
     }
-    fprintf(out, "Worst hit of %zu classes of requests (intervals hold for all of them at once)\n", figures->classes.n);
+    fprintf(out, "Worst hit of %zu classes of requests (intervals allow for how many there are)\n", figures->classes.n);
     for (int i = 0; i < N_WORST && at != figures->set.n; i++) {
         const sim_figure *figure = &figures->figures[at];
         char name[112];
@@ -204,7 +206,7 @@ sim_status sim_comparison_write_table(const sim_comparison *comparison, FILE *ou
         describe_pairing(out, pair);
         if (pair->figures.is_identical) continue;
         describe_blocks(out, &pair->figures.set);
-        put_estimates(out, &pair->figures);
+        put_estimates(out, pair);
         put_classes(out, pair);
     }
     fprintf(out, "%s\n", rule);

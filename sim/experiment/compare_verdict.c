@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The verdict: what of the differences is more than chance, in words. A difference is named when it is significant for all figures together (estimates.h), and
-// a class of requests when it is for all classes together; the interval behind a figure is its own, of 95 %, that behind a class the one for all classes.
+// The verdict: what of the differences is more than chance, in words. A difference, of all requests or of a class of them, is named when it is significant in
+// its family (estimates.h); the interval behind a figure is its own, of 95 %, that behind a class allows for how many classes there are.
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>

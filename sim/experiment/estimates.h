@@ -31,19 +31,22 @@ typedef struct sim_difference {
     double absolute, relative; // B - A; B / A - 1, NAN where A is not above 0
     bool has_interval;         // else the run tells too little
     sim_interval absolute_interval,
-        relative_interval;                         // of 95 %, each by itself; NAN where there is no relative difference
-    bool is_significant;                           // not 0 at 5 % for the whole family of figures
-    sim_interval family_absolute, family_relative; // hold at 95 % for all figures of the family at once
+        relative_interval; // of 95 %, each by itself; NAN where there is no relative difference
+    double p_value;        // of no difference, by itself
+    bool is_significant;   // at a false discovery rate of 5 % in its family
+    sim_interval family_absolute,
+        family_relative; // at a false coverage rate of 5 % among the significant ones of the family
 } sim_difference;
 
 typedef struct sim_estimate {
     const sim_ranking *rankings[2]; // of A and B: a percentile of them; NULL: a ratio
     double percent;
     sim_ratio ratios[2];
+    bool is_share;   // a share: its difference is one of points, on a plain scale
     uint32_t family; // figures that are judged together
     double values[2];
-    double *replicates[2];     // SIM_BOOTSTRAP_REPLICATES each
-    double degrees_of_freedom; // of the spread between blocks
+    double *replicates[2];                     // SIM_BOOTSTRAP_REPLICATES each
+    double standard_error, degrees_of_freedom; // of log(B / A); of B - A for shares and where one is not above 0
     sim_difference difference;
 } sim_estimate;
 

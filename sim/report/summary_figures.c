@@ -111,8 +111,8 @@ static sim_status read_file(const char *path, char **text, size_t *n_bytes, sim_
 }
 
 sim_status sim_summary_figures_read(sim_summary_figures *figures, const char *path, sim_error *error) {
-    char *text;
-    size_t n_bytes;
+    char *text = NULL;
+    size_t n_bytes = 0;
     sim_status status = read_file(path, &text, &n_bytes, error);
     if (status) return status;
     status = sim_summary_figures_parse(figures, text, n_bytes, path, error);
