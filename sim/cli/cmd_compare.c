@@ -145,7 +145,7 @@ const sim_command sim_cmd_compare = {
         "output tokens\n"
         "and, in an open loop, the same arrival) they are compared in pairs, else as two samples, and the result says "
         "so.\n"
-        "Intervals: circular block bootstrap, blocks 15 autocorrelation times long, Student's t; --seed moves its "
+        "Intervals: circular block bootstrap, blocks 20 autocorrelation times long, Student's t; --seed moves its "
         "draws too (42).\n"
         "* and the verdict: a false discovery rate of 5 % among all figures; classes of requests (prompt and answer "
         "length, turn,\n"

@@ -7,7 +7,7 @@
 
 #include "sim/kernel/random.h"
 
-static const double times_per_block = 15, window_times = 5;
+static const double times_per_block = 20, window_times = 5;
 
 sim_blocks sim_blocks_new(size_t n_requests) {
     return (sim_blocks){
@@ -44,7 +44,7 @@ double sim_autocorrelation_time(const double *series, size_t n) {
 
 void sim_blocks_choose(sim_blocks *blocks, double autocorrelation_cells) {
     double n = floor((double)blocks->n_cells / (times_per_block * autocorrelation_cells));
-    blocks->is_short = n < SIM_BOOTSTRAP_MIN_BLOCKS;
+    blocks->is_short = n < SIM_BOOTSTRAP_MIN_BLOCKS / 2;
     if (n < SIM_BOOTSTRAP_MIN_BLOCKS) n = SIM_BOOTSTRAP_MIN_BLOCKS;
     if (n > SIM_BOOTSTRAP_MAX_BLOCKS) n = SIM_BOOTSTRAP_MAX_BLOCKS;
     if (n > blocks->n_cells) n = blocks->n_cells;

@@ -4,7 +4,7 @@
 //
 // Requests that meet in a queue wait together, so their latencies are no independent draws and an ordinary bootstrap gives intervals that are far too
 // narrow. Here whole stretches of the run are drawn instead (circular block bootstrap: Politis and Romano 1992). How long a stretch has to be is read
-// off the data: fifteen times the longest integrated autocorrelation time, and never more than 30 of them, since beyond that more blocks gain nothing
+// off the data: twenty times the longest integrated autocorrelation time, and never more than 30 of them, since beyond that more blocks gain nothing
 // (Schmeiser 1982, "Batch size effects in the analysis of simulation output"). So few blocks tell their own spread only roughly, and a resample of k
 // blocks spreads less than the run by sqrt((k - 1) / k): standard errors are counted by Student's t and widened by that (Hesterberg 2015, "What teachers
 // should know about the bootstrap").
@@ -31,7 +31,7 @@ typedef struct sim_blocks {
     uint32_t n_cells;     // of n_requests / n_cells requests each, to rounding
     uint32_t block_cells; // length of a block
     uint32_t n_blocks;    // of a resample; the last one is cut so that it has n_cells cells
-    bool is_short;        // the correlation reaches further than the longest blocks: intervals may be too narrow
+    bool is_short; // fewer than half of the least blocks would be long enough: intervals may be too narrow
 } sim_blocks;
 
 // Cells for a series of n_requests >= 1; blocks are not chosen yet.

@@ -46,6 +46,7 @@ typedef struct sim_estimate {
     uint32_t family; // figures that are judged together
     double values[2];
     double *replicates[2];                     // SIM_BOOTSTRAP_REPLICATES each
+    double skew; // the upper end of its interval is 1 + skew times as far out; below 0: the lower end 1 - skew times
     double standard_error, degrees_of_freedom; // of log(B / A); of B - A for shares and where one is not above 0
     sim_difference difference;
 } sim_estimate;
