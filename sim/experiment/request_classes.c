@@ -102,8 +102,11 @@ typedef struct joining {
     uint8_t class_of[N_BINS];
 } joining;
 
+// A class ends behind its last request, not where the next one begins, so that "1k to 2k" is what is in it.
 static void open_class(sim_request_classes *all, const joining *in, int bin, size_t n_before) {
-    if (all->n > n_before) all->classes[all->n - 1].high = lower_edge(in->by, bin);
+    int last = bin - 1;
+    while (last > 0 && in->counts[last] == 0) last--;
+    if (all->n > n_before) all->classes[all->n - 1].high = lower_edge(in->by, last + 1);
     all->classes[all->n++] = (sim_request_class){
         .by = in->by,
         .low = lower_edge(in->by, bin),

@@ -43,10 +43,9 @@ Test(compare_coverage, intervals_hold_the_factor_between_two_correlated_series, 
     int n_covered = 0, n_named = 0;
     double wide = 0;
     for (int side = 0; side < 2; side++)
-        tables[side] = (sim_request_table){ .rows = calloc(N, sizeof *tables[side].rows),
-                                            .n_rows = N,
-                                            .has_input_tokens = true,
-                                            .has_arrivals = true };
+        tables[side] = (sim_request_table){
+            .rows = calloc(N, sizeof *tables[side].rows), .n_rows = N, .has_input_tokens = true, .has_arrivals = true
+        };
     for (uint64_t seed = 0; seed < N_SEEDS; seed++) {
         fill(&tables[0], N, 1, 0.5, seed);
         fill(&tables[1], N, 1.2, 0.5, seed);

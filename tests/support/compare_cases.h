@@ -20,8 +20,8 @@ typedef struct compare_case {
 } compare_case;
 
 // The load is even enough for its length: a request stays in the system for less than a thirtieth of the run.
-#define COMPARE_LOAD                                                                                       \
-    "load.mode=poisson", "workload.requests=2500", "workload.input_tokens=lognormal(800, 0.8)",            \
+#define COMPARE_LOAD                                                                            \
+    "load.mode=poisson", "workload.requests=2500", "workload.input_tokens=lognormal(800, 0.8)", \
         "workload.output_tokens=uniform(5, 60)", "kv_cache.num_blocks=100000"
 
 static const compare_case compare_cases[] = {
@@ -63,9 +63,9 @@ static inline void compare_tables(const sim_request_table *a, const sim_request_
     const sim_compared_run runs[2] = { { a, NULL }, { b, NULL } };
     const sim_row_pool_options pool = { .n_threads = 1 };
     sim_error error = { 0 };
-    cr_assert_eq(sim_pairing_new(pairing, (const sim_request_table *[]){ a, b }, (const char *[]){ "A", "B" }, &rule,
-                                 &error),
-                 SIM_OK);
+    cr_assert_eq(
+        sim_pairing_new(pairing, (const sim_request_table *[]){ a, b }, (const char *[]){ "A", "B" }, &rule, &error),
+        SIM_OK);
     cr_assert_eq(sim_compared_figures_new(figures, runs, pairing, 42, &pool, &error), SIM_OK, "%s", error.message);
 }
 
