@@ -142,7 +142,7 @@ static bool judge_latency(sim_comparison_pair *pair, sim_latency latency) {
     const size_t worse = find_class(figures, latency, 1, fmax(overall, 0));
     const size_t better = overall < 0 ? none : find_class(figures, latency, -1, 0);
     if (said.n == 0 && worse == none && better == none) return true;
-    if (said.n == 0) say(&said, "%s does not change %s as a whole", b, sim_latencies[latency].heading);
+    if (said.n == 0) say(&said, "%s: no significant change of %s as a whole", b, sim_latencies[latency].heading);
     say_class(&said, figures, worse, overall > 0 ? "most" : "worse");
     say_class(&said, figures, better, "better");
     return sim_text_list_add(&pair->verdict, "%s", said.text);

@@ -116,7 +116,7 @@ static sim_status run_replicates(void *self, size_t row, sim_error *error) {
 // Differences
 //
 // Latencies of a congested run are skewed: a run that met no congestion shows both a small figure and a small spread. On a scale of logarithms the two
-// come apart, so intervals are symmetric there: of B / A, and of the difference itself where no resample changes its sign.
+// come apart, so intervals are laid out there: of B / A, and of the difference itself where no resample changes its sign.
 // ---------------------------------------------------------------------------------------------------------------------
 
 typedef double scale_of_difference(const sim_estimate *of, double a, double b);
@@ -180,27 +180,30 @@ static double skew_of(const sim_estimate *of, double *scratch) {
     return share_of_b < 0 ? fmax(-largest_skew, fmin(skew, 0)) : fmin(largest_skew, fmax(skew, 0));
 }
 
-// Ends of the absolute difference, `deviation` standard errors off. On the scale of its logarithm, on which it cannot be 0, only where B / A says that it
-// is not.
-static sim_interval absolute_interval(const sim_estimate *of, double deviation, double *scratch) {
-    const double a = of->difference.absolute, down = deviation * (1 + fmax(-of->skew, 0)),
-                 up = deviation * (1 + fmax(of->skew, 0)), near = a > 0 ? down : up, far = a > 0 ? up : down;
-    const bool has_sign =
-        has_ratio(of) && fabs(log_ratio(of, of->values[0], of->values[1])) > near * of->standard_error;
-    const double log_error = has_sign && a != 0 ? standard_error(of, log_size, 1, scratch) : (double)NAN;
-    if (!isnan(log_error)) {
-        const double x = a * exp(-near * log_error), y = a * exp(far * log_error);
-        return (sim_interval){ fmin(x, y), fmax(x, y) };
-    }
-    const double error = standard_error(of, plain, usable_share, scratch);
-    return (sim_interval){ a - down * error, a + up * error };
-}
-
 static sim_interval relative_interval(const sim_estimate *of, double deviation) {
     if (!has_ratio(of)) return (sim_interval){ (double)NAN, (double)NAN };
     const double centre = log_ratio(of, of->values[0], of->values[1]), reach = deviation * of->standard_error;
     return (sim_interval){ expm1(centre - reach * (1 + fmax(-of->skew, 0))),
                            expm1(centre + reach * (1 + fmax(of->skew, 0))) };
+}
+
+// Ends of the absolute difference, `deviation` standard errors off. Where B / A tells that it is not 0, on the scale of its logarithm; where it does not, A times
+// what B / A may be, so that the two never contradict each other.
+static sim_interval absolute_interval(const sim_estimate *of, double deviation, double *scratch) {
+    const double a = of->difference.absolute, down = deviation * (1 + fmax(-of->skew, 0)),
+                 up = deviation * (1 + fmax(of->skew, 0)), near = a > 0 ? down : up, far = a > 0 ? up : down;
+    if (!has_ratio(of)) {
+        const double error = standard_error(of, plain, usable_share, scratch);
+        return (sim_interval){ a - down * error, a + up * error };
+    }
+    const bool has_sign = fabs(log_ratio(of, of->values[0], of->values[1])) > near * of->standard_error;
+    const double log_error = has_sign && a != 0 ? standard_error(of, log_size, 1, scratch) : (double)NAN;
+    if (isnan(log_error)) {
+        const sim_interval relative = relative_interval(of, deviation);
+        return (sim_interval){ of->values[0] * relative.low, of->values[0] * relative.high };
+    }
+    const double x = a * exp(-near * log_error), y = a * exp(far * log_error);
+    return (sim_interval){ fmin(x, y), fmax(x, y) };
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
