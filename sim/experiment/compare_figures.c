@@ -376,7 +376,7 @@ static sim_status build(building *in, sim_error *error) {
     if (in->has_all) add_throughput(in);
     const sim_status status = in->has_all ? add_classes(in, error) : SIM_OK;
     if (!in->has_all) return sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory");
-    in->out->is_identical = is_identical(in);
+    in->out->is_identical = set->is_identical = is_identical(in);
     return status;
 }
 

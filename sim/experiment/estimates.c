@@ -349,6 +349,8 @@ static void find_values(sim_estimate_set *set) {
         of->difference = (sim_difference){
             .absolute = of->values[1] - of->values[0],
             .relative = of->values[0] > 0 ? of->values[1] / of->values[0] - 1 : (double)NAN,
+            .has_interval = set->is_identical, // [0, 0]
+            .p_value = 1,
         };
     }
 }
@@ -367,7 +369,7 @@ static sim_status allocate(sim_estimate_set *set, double **p_values, double **sc
 
 sim_status sim_estimates_run(sim_estimate_set *set, const sim_row_pool_options *pool, sim_error *error) {
     find_values(set);
-    if (!set->has_blocks) return SIM_OK;
+    if (!set->has_blocks || set->is_identical) return SIM_OK;
     double *p_values = NULL, *scratch = NULL;
     set->stopped = pool->stopped;
     sim_status status = allocate(set, &p_values, &scratch, error);

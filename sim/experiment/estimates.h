@@ -45,7 +45,7 @@ typedef struct sim_estimate {
     bool is_share;   // a share: its difference is one of points, on a plain scale
     uint32_t family; // figures that are judged together
     double values[2];
-    double *replicates[2];                     // SIM_BOOTSTRAP_REPLICATES each
+    double *replicates[2]; // SIM_BOOTSTRAP_REPLICATES each
     double skew; // the upper end of its interval is 1 + skew times as far out; below 0: the lower end 1 - skew times
     double standard_error, degrees_of_freedom; // of log(B / A); of B - A for shares and where one is not above 0
     sim_difference difference;
@@ -57,7 +57,8 @@ typedef struct sim_estimate_set {
     uint32_t n_families;
     sim_blocks blocks[2]; // of A and B; the same when they are paired
     bool is_paired;
-    bool has_blocks; // false: too few requests for any interval
+    bool has_blocks;   // false: too few requests for any interval
+    bool is_identical; // every request is the same in both: differences are 0, and nothing needs to be drawn
     uint64_t seed;
     const volatile sig_atomic_t *stopped; // taken from the pool
 } sim_estimate_set;
