@@ -73,9 +73,13 @@ static sim_status dry_run(sim_sweep *sweep, uint32_t n_threads, sim_error *error
     sim_sweep_write_points(sweep, stdout);
     const sim_status status = sim_sweep_probe(sweep, &n_probed, &cpu_s, error);
     if (status) return status;
+    const sim_sweep_config *settings = sim_sweep_settings(sweep);
+    const sim_sweep_counts counts = sim_sweep_count(sweep);
+    const bool is_search = settings->method == SIM_SWEEP_BAYES || settings->method == SIM_SWEEP_HALVING;
+    if (is_search) printf("points are chosen as results come in\n");
     printf("\n%zu runs to go, about %.3g CPU s, %.3g s with -j %u (from %zu of them)\n",
-           sim_sweep_count(sweep).planned - sim_sweep_count(sweep).reused, cpu_s, cpu_s / n_threads, n_threads,
-           n_probed);
+           is_search ? (size_t)(settings->samples * settings->repeat) : counts.planned - counts.reused, cpu_s,
+           cpu_s / n_threads, n_threads, n_probed);
     return SIM_OK;
 }
 

@@ -252,6 +252,9 @@ void sim_space_free(sim_space *space) {
 size_t sim_space_n_keys(const sim_space *space) { return space->n_keys; }
 const char *sim_space_key(const sim_space *space, size_t key) { return space->keys[key]; }
 size_t sim_space_n_dimensions(const sim_space *space) { return space->n_dimensions; }
+const sim_domain *sim_space_domain(const sim_space *space, size_t dimension_index) {
+    return &space->dimensions[dimension_index].domain;
+}
 size_t sim_space_n_values(const sim_space *space, size_t dimension_index) {
     return space->dimensions[dimension_index].domain.n_values;
 }

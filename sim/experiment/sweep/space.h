@@ -28,6 +28,7 @@ void sim_space_free(sim_space *space);
 size_t sim_space_n_keys(const sim_space *space);
 const char *sim_space_key(const sim_space *space, size_t key);
 size_t sim_space_n_dimensions(const sim_space *space);
+const sim_domain *sim_space_domain(const sim_space *space, size_t dimension);
 // Values of a dimension; 0: it is continuous.
 size_t sim_space_n_values(const sim_space *space, size_t dimension);
 // Where a continuous dimension is written, for messages; `name` is that of its first key.

@@ -48,6 +48,7 @@ void sim_sweep_serve(const sim_config *config, const volatile sig_atomic_t *stop
 
 const sim_sweep_config *sim_sweep_settings(const sim_sweep *sweep);
 const sim_space *sim_sweep_space(const sim_sweep *sweep);
+size_t sim_sweep_n_keys(const sim_sweep *sweep); // of the space, those that the ranking shows: the first ones
 const sim_design *sim_sweep_design(const sim_sweep *sweep);
 const sim_objectives *sim_sweep_objectives(const sim_sweep *sweep);
 sim_results *sim_sweep_results(sim_sweep *sweep);
