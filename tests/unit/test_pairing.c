@@ -57,7 +57,7 @@ Test(pairing, another_length_or_number_is_another_request) {
     f.rows[1][1].input_tokens++;
     cr_expect_not(is_paired(&f, open_loop));
     cr_expect_str_eq(f.pairing.reason, "request 1 has input tokens 11 in A and 12 in B");
-    set_up(&f);
+    f.rows[1][1].input_tokens--;
     f.rows[1][2].output_tokens--;
     cr_expect_not(is_paired(&f, closed_loop));
     f.rows[1][2].status = SIM_REQUEST_REJECTED; // it never came to an output
