@@ -31,7 +31,7 @@ typedef struct sim_blocks {
     uint32_t n_cells;     // of n_requests / n_cells requests each, to rounding
     uint32_t block_cells; // length of a block
     uint32_t n_blocks;    // of a resample; the last one is cut so that it has n_cells cells
-    bool is_short; // fewer than half of the least blocks would be long enough: intervals may be too narrow
+    bool is_short;        // fewer than half of the least blocks would be long enough: intervals may be too narrow
 } sim_blocks;
 
 // Cells for a series of n_requests >= 1; blocks are not chosen yet.
