@@ -55,8 +55,9 @@ void sim_blocks_choose(sim_blocks *blocks, double autocorrelation_cells) {
 
 void sim_blocks_draw(const sim_blocks *blocks, uint64_t seed, const char *stream, uint64_t replicate,
                      uint32_t *starts) {
+    const sim_dice dice = sim_dice_of(seed, stream);
     for (uint32_t i = 0; i < blocks->n_blocks; i++)
-        starts[i] = (uint32_t)(sim_keyed_uniform(seed, stream, replicate, i) * blocks->n_cells);
+        starts[i] = (uint32_t)(sim_dice_uniform(&dice, replicate, i) * blocks->n_cells);
 }
 
 // The last block fills up what the others leave.

@@ -22,13 +22,11 @@ Test(compare_coverage, intervals_of_a_known_difference_hold_it, .timeout = 300) 
 
 // A run of which every request is slower by the same factor, on a series whose correlation is known: the truth is the factor.
 static void fill(sim_request_table *table, size_t n, double factor, double noise, uint64_t seed) {
+    const sim_dice common = sim_dice_of(seed, "u"), own_dice = sim_dice_of(seed + (uint64_t)(factor * 1e6), "v");
     double state = 0;
     for (size_t i = 0; i < n; i++) {
         sim_request_outcome *row = &table->rows[i];
-        const double shock = sqrt(-2 * log(sim_keyed_uniform(seed, "u", i, 0))) *
-                             cos(2 * M_PI * sim_keyed_uniform(seed, "u", i, 1)),
-                     own = sqrt(-2 * log(sim_keyed_uniform(seed + (uint64_t)(factor * 1e6), "v", i, 0))) *
-                           cos(2 * M_PI * sim_keyed_uniform(seed + (uint64_t)(factor * 1e6), "v", i, 1));
+        const double shock = sim_dice_gaussian(&common, i, 0), own = sim_dice_gaussian(&own_dice, i, 0);
         state = 0.9 * state + shock; // autocorrelation time 19
         *row = (sim_request_outcome){ .arrival_ns = (int64_t)i, .status = SIM_REQUEST_COMPLETED, .is_measured = true };
         row->ms[0] = factor * exp(0.2 * state + noise * own);

@@ -99,7 +99,7 @@ static int open_elsewhere(const char *path) {
     const pid_t child = fork();
     if (child == 0) {
         sim_results *results;
-        _exit(sim_results_open(&results, path, NULL));
+        _exit((int)sim_results_open(&results, path, NULL));
     }
     int status;
     waitpid(child, &status, 0);

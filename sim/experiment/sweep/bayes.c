@@ -163,7 +163,7 @@ static double *candidates(sim_bayes *bayes, size_t *n) {
 // --- the model -------------------------------------------------------------------------------------------------------
 
 static double worst_score(const sim_bayes *bayes) {
-    double worst = INFINITY;
+    double worst = HUGE_VAL;
     for (size_t i = 0; i < bayes->n_trials; i++)
         if (!isnan(bayes->trials[i].score)) worst = fmin(worst, bayes->trials[i].score);
     return isinf(worst) ? 0 : worst;
@@ -217,7 +217,7 @@ static bool step_aside(const sim_bayes *bayes, const double *from, size_t dimens
 
 // The untried neighbour of `from` of the largest predicted mean, into `out`. False: there is none.
 static bool best_neighbour(const sim_bayes *bayes, const sim_gp *gp, const double *from, double *out) {
-    double best = -INFINITY;
+    double best = -HUGE_VAL;
     for (size_t d = 0; d < bayes->n_dimensions; d++) {
         for (int direction = -1; direction <= 1; direction += 2) {
             double mean, deviation, *aside = bayes->aside;
