@@ -87,8 +87,7 @@ static void gap_statistics(const sim_run_facts *facts, sim_summary *summary) {
 
 // --- goodput ----------------------------------------------------------------------------------------------------------
 
-// A completed request without output is good only under an e2e bound alone.
-static bool is_good(const sim_sla_config *sla, const sim_request_record *record) {
+bool sim_sla_is_good(const sim_sla_config *sla, const sim_request_record *record) {
     bool has_output = record->n_output_tokens > 0;
     if (!has_output && (sla->ttft_ns > 0 || sla->tpot_ns > 0)) return false;
     if (sla->ttft_ns > 0 && record->first_token_ns - record->arrival_ns > sla->ttft_ns) return false;
@@ -106,7 +105,7 @@ static void goodput(const sim_run_facts *facts, double duration_s, sim_summary *
         const sim_request_record *record = &collector->records[i];
         if (!sim_collector_is_measured(collector, i)) continue;
         n_arrived++;
-        if (record->status != SIM_REQUEST_COMPLETED || !is_good(sla, record)) continue;
+        if (record->status != SIM_REQUEST_COMPLETED || !sim_sla_is_good(sla, record)) continue;
         n_good++;
         n_tokens += record->n_output_tokens;
     }
