@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "sim/cli/run_options.h"
-#include "sim/experiment/plan_report.h"
+#include "sim/experiment/plan/plan_report.h"
 #include "sim/report/output_dir.h"
 
 static const char *const output_names[] = { "plan.json", "plan.csv", "config.ini", NULL };

@@ -29,6 +29,7 @@ enum {
     SIM_OPT_PAIRED = 1 << 12,     // --paired
     SIM_OPT_TUNE = 1 << 13,       // --save, --load, --holdout, --compare
     SIM_OPT_ESTIMATOR = 1 << 14,  // --estimator, --pricing, --capacity-tokens
+    SIM_OPT_SWEEP = 1 << 15,      // --resume, --dry-run, --shard, --export
     SIM_OPT_ESTIMATE = 1 << 7     // --state, --prefill-tokens, ...
 };
 
@@ -65,6 +66,9 @@ typedef struct sim_cli {
     // tune
     const char *save, *load, *holdout;
     bool is_comparison;
+    // sweep
+    bool resume, is_dry_run;
+    const char *shard, *export;
     // accuracy
     const char *config, *group_by, *worst, *calibrate, *curves;
     char **filters;
@@ -81,8 +85,8 @@ typedef struct sim_command {
     sim_status (*run)(const sim_cli *cli, sim_error *error);
 } sim_command;
 
-extern const sim_command sim_cmd_replay, sim_cmd_plan, sim_cmd_accuracy, sim_cmd_estimate, sim_cmd_tune, sim_cmd_trace,
-    sim_cmd_list, sim_cmd_check;
+extern const sim_command sim_cmd_replay, sim_cmd_accuracy, sim_cmd_estimate, sim_cmd_tune, sim_cmd_trace, sim_cmd_list,
+    sim_cmd_check, sim_cmd_sweep, sim_cmd_plan, sim_cmd_merge;
 
 // The configuration a command works on: CONFIG (may be NULL: defaults only), then every --set, then --seed.
 sim_status sim_cli_config(const sim_cli *cli, const char *path, sim_config **config, sim_error *error);

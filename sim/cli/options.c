@@ -68,6 +68,14 @@ static const option options[] = {
       "estimate the last share of the passes (0.2: a fifth) without learning them" },
     { "compare", '\0', SIM_OPT_TUNE, IS_FLAG, AT(is_comparison), NULL,
       "all variants of perfmodel.correction and perfmodel.regression side by side" },
+    { "resume", '\0', SIM_OPT_SWEEP, IS_FLAG, AT(resume), NULL,
+      "go on in a directory that has results already: what is there is not run again" },
+    { "dry-run", '\0', SIM_OPT_SWEEP, IS_FLAG, AT(is_dry_run), NULL,
+      "print the points and an estimate of the time, after a few probes" },
+    { "shard", '\0', SIM_OPT_SWEEP, IS_TEXT, AT(shard), "I/N",
+      "run only every N-th point, the I-th of them first (forepass merge puts shards together)" },
+    { "export", '\0', SIM_OPT_SWEEP, IS_TEXT, AT(export), "csv",
+      "print the whole ranking as CSV; of a directory or sweep.db in place of CONFIG without running anything" },
     { "config", '\0', SIM_OPT_ACCURACY, IS_TEXT, AT(config), "BASE.ini", "what holds for every row, beneath the row" },
     { "group-by", '\0', SIM_OPT_ACCURACY, IS_TEXT, AT(group_by), "COLUMN,...",
       "errors per group of rows (model.name,system.name)" },
@@ -236,6 +244,7 @@ static sim_status check_arguments(const sim_cli *cli, const sim_command *command
     const char *needs_output = cli->overwrite && !cli->calibrate ? "overwrite" // --calibrate names a file
                                : cli->wants_requests             ? "requests"
                                : cli->wants_fpm                  ? "fpm"
+                               : cli->resume                     ? "resume"
                                                                  : NULL;
     if (needs_output && !cli->output) {
         return sim_error_set(error, SIM_USAGE, NULL, 0, "--%s has no effect without a directory (add -o DIR)",

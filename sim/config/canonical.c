@@ -78,3 +78,10 @@ void sim_config_visit(const sim_config *config, const sim_key_table *table, sim_
         }
     }
 }
+
+const sim_key *sim_config_spell(const sim_config *config, const char *name, char spelled[SIM_CANONICAL_BYTES]) {
+    sim_key_place place;
+    if (!sim_config_find_named(config, name, &place)) return NULL;
+    spell(place.key, sim_entry_text(place.entry, place.key), spelled, SIM_CANONICAL_BYTES);
+    return place.key;
+}

@@ -52,6 +52,7 @@ static sim_status check_tables(const sim_config *config, sim_error *error) {
             const sim_status status = check_key(table, &table->keys[k], error);
             if (status != SIM_OK) return status;
             sim_key_place place;
+            if (strcmp(table->keys[k].name, SIM_KEY_OTHERS) == 0) continue;
             if (!sim_config_find(config, table->section, table->keys[k].name, &place) ||
                 place.entry != &config->entries[config->first_entries[t] + k]) {
                 return sim_error_set(error, SIM_INTERNAL, NULL, 0, "%s.%s: declared twice", table->section,
@@ -106,6 +107,7 @@ sim_status sim_config_copy(sim_config **out, const sim_config *from, sim_error *
         config->entries[i].text = strdup(from->entries[i].text);
         is_whole = config->entries[i].text;
     }
+    is_whole = is_whole && sim_open_copy(config, from);
     if (!is_whole) {
         sim_config_free(config);
         return sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory");
@@ -120,6 +122,7 @@ void sim_config_free(sim_config *config) {
     for (size_t i = 0; config->entries && i < config->n_entries; i++) free(config->entries[i].text);
     for (size_t i = 0; i < config->n_files; i++) free(config->files[i]);
     free(config->entries);
+    sim_open_free(config);
     free(config->files);
     free(config->first_entries);
     free(config->tables);
@@ -135,6 +138,7 @@ const char *sim_entry_text(const sim_config_entry *entry, const sim_key *key) {
 }
 
 bool sim_config_find(const sim_config *config, const char *section, const char *key, sim_key_place *place) {
+    if (strcmp(key, SIM_KEY_OTHERS) == 0) return false;
     for (size_t t = 0; t < config->n_tables; t++) {
         const sim_key_table *table = config->tables[t];
         if (strcmp(table->section, section) != 0) continue;

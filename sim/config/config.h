@@ -55,6 +55,18 @@ void sim_config_fill(const sim_config *config, const sim_key_table *table, void 
 // True when a file or --set gave the key, i.e. it does not merely stand at its default.
 bool sim_config_is_given(const sim_config *config, const char *section, const char *key);
 
+// True when --set gave the key (section.key): what rows of a table or points of a sweep say is hidden by it.
+bool sim_config_is_fixed(const sim_config *config, const char *name);
+
+// What an open section says beyond its keys (keys.h), in the order of first appearance.
+typedef struct sim_open_value {
+    const char *section, *name, *text;
+    const char *file; // with line, its place in messages; a relative path in it is relative to `file`
+    int64_t line;     // 0: --set
+} sim_open_value;
+size_t sim_config_n_open(const sim_config *config, const char *section);
+sim_open_value sim_config_open(const sim_config *config, const char *section, size_t index);
+
 // A contradiction found after parsing: fill `error` with SIM_USAGE at the place where the key was given (or without a place when
 // it stands at its default) and return it.
 sim_status sim_config_contradiction(const sim_config *config, sim_error *error, const char *section, const char *key,
@@ -70,6 +82,8 @@ bool sim_config_write(const sim_config *config, FILE *out);
 typedef void sim_config_visitor(void *self, const char *section, const sim_key *key, const char *spelled);
 void sim_config_visit(const sim_config *config, const sim_key_table *table, sim_config_visitor *visit, void *self);
 #define SIM_CANONICAL_BYTES 4352 // of a spelled value; longer texts are cut
+// The same for one key by its name, section.key. NULL: there is none of that name.
+const sim_key *sim_config_spell(const sim_config *config, const char *name, char spelled[SIM_CANONICAL_BYTES]);
 
 // Print every key of the tables: section.key, type, default, unit, range or choices, one line of help.
 bool sim_config_write_keys(const sim_key_table *const *tables, size_t n_tables, FILE *out);

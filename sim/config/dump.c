@@ -31,6 +31,20 @@ static bool write_key(const sim_key *key, const char *value, size_t name_width, 
     return fputc('\n', out) != EOF;
 }
 
+static bool write_others(const sim_config *config, const sim_key_table *table, FILE *out) {
+    for (size_t i = 0; i < config->n_open; i++) {
+        const sim_open_entry *entry = &config->open[i];
+        if (entry->table == table && fprintf(out, "%s = %s\n", entry->name, entry->value.text) < 0) return false;
+    }
+    return true;
+}
+
+static bool write_entry(const sim_config *config, size_t t, size_t k, size_t name_width, FILE *out) {
+    const sim_key *key = &config->tables[t]->keys[k];
+    if (strcmp(key->name, SIM_KEY_OTHERS) == 0) return write_others(config, config->tables[t], out);
+    return write_key(key, sim_entry_text(&config->entries[config->first_entries[t] + k], key), name_width, out);
+}
+
 bool sim_config_write(const sim_config *config, FILE *out) {
     for (size_t t = 0; t < config->n_tables; t++) {
         const sim_key_table *table = config->tables[t];
@@ -43,11 +57,8 @@ bool sim_config_write(const sim_config *config, FILE *out) {
         for (size_t k = 0; k < table->n_keys; k++) {
             if (strlen(table->keys[k].name) > name_width) name_width = strlen(table->keys[k].name);
         }
-        for (size_t k = 0; k < table->n_keys; k++) {
-            const sim_key *key = &table->keys[k];
-            const char *value = sim_entry_text(&config->entries[config->first_entries[t] + k], key);
-            if (!write_key(key, value, name_width, out)) return false;
-        }
+        for (size_t k = 0; k < table->n_keys; k++)
+            if (!write_entry(config, t, k, name_width, out)) return false;
     }
     return !ferror(out);
 }

@@ -61,6 +61,10 @@ typedef struct sim_key_table {
     size_t n_keys;
 } sim_key_table;
 
+// The name of a TEXT key that makes its section an open one: other names are taken too when they have a dot in them, and their values kept as text in the
+// order of their first appearance (sim_config_open). The key itself takes no value; its help says what such a name means.
+#define SIM_KEY_OTHERS "*"
+
 #define SIM_KEY_CUSTOM_BYTES 256
 #define SIM_SECTION_BYTES 48 // inih cuts longer ones
 

@@ -119,8 +119,11 @@ static sim_status take_value(void *user, const char *section, const char *name, 
                              name);
     }
     sim_key_place place;
+    const sim_value_source source = { file->file, file->beside, line, file->file_id };
     if (!sim_config_find(file->config, section, name, &place)) {
-        return sim_config_unknown(file->config, section, name, file->file, line, file->error);
+        const sim_key_table *open = sim_open_table(file->config, section, name);
+        return open ? sim_open_store(file->config, open, name, value, &source, file->error)
+                    : sim_config_unknown(file->config, section, name, file->file, line, file->error);
     }
     const sim_config_entry *entry = place.entry;
     if (entry->text && entry->file_id == file->file_id) {
@@ -128,7 +131,6 @@ static sim_status take_value(void *user, const char *section, const char *name, 
                              "duplicate key %s.%s, given in line %lld already (keep one of them)", section, name,
                              (long long)entry->line);
     }
-    const sim_value_source source = { file->file, file->beside, line, file->file_id };
     return store_below_set(&place, value, &source, file->error);
 }
 
@@ -238,14 +240,16 @@ static sim_status set_named(sim_config *config, char *name, const char *value, s
     if (!is_known) n_section = strcspn(name, ".");
     if (name[n_section] == '\0') return no_section(config, name, error);
     name[n_section] = '\0';
+    const char *key = name + n_section + 1;
     sim_key_place place;
-    if (!is_known || !sim_config_find(config, name, name + n_section + 1, &place)) {
-        return sim_config_unknown(config, name, name + n_section + 1, place_name, 0, error);
-    }
+    const bool is_key = is_known && sim_config_find(config, name, key, &place);
+    const sim_key_table *open = is_known ? sim_open_table(config, name, key) : NULL;
+    if (!is_key && !open) return sim_config_unknown(config, name, key, place_name, 0, error);
     const char *kept = keep_name(config, strdup(place_name));
     if (!kept) return no_memory(error);
     const sim_value_source source = { kept, NULL, 0, 0 };
-    return sim_config_store(&place, value, &source, error);
+    return is_key ? sim_config_store(&place, value, &source, error)
+                  : sim_open_store(config, open, key, value, &source, error);
 }
 
 sim_status sim_config_set(sim_config *config, const char *assignment, sim_error *error) {
@@ -267,7 +271,7 @@ sim_status sim_config_set(sim_config *config, const char *assignment, sim_error 
 // ---------------------------------------------------------------------------------------------------------------------
 
 // Find section.key without cutting the name; sections are few and short.
-static bool find_named(const sim_config *config, const char *name, sim_key_place *place) {
+bool sim_config_find_named(const sim_config *config, const char *name, sim_key_place *place) {
     char section[SIM_SECTION_BYTES + 1];
     const size_t n_section = section_length(config, name);
     if (n_section == 0) return false;
@@ -278,7 +282,7 @@ static bool find_named(const sim_config *config, const char *name, sim_key_place
 sim_status sim_config_set_at(sim_config *config, const char *name, const char *value, const char *file, int64_t line,
                              sim_error *error) {
     sim_key_place place;
-    if (!find_named(config, name, &place)) return sim_config_check_name(config, name, file, line, error);
+    if (!sim_config_find_named(config, name, &place)) return sim_config_check_name(config, name, file, line, error);
     const sim_value_source source = { file, file, line, UINT32_MAX }; // no reading of a file has this number
     return store_below_set(&place, value, &source, error);
 }
@@ -286,7 +290,7 @@ sim_status sim_config_set_at(sim_config *config, const char *name, const char *v
 sim_status sim_config_check_name(const sim_config *config, const char *name, const char *file, int64_t line,
                                  sim_error *error) {
     sim_key_place place;
-    if (find_named(config, name, &place)) return SIM_OK;
+    if (sim_config_find_named(config, name, &place)) return SIM_OK;
     char candidates[2][SIM_SECTION_BYTES + 80] = { "", "" };
     sim_nearest nearest = { 0 };
     int free_candidate = 0;
@@ -303,4 +307,9 @@ sim_status sim_config_check_name(const sim_config *config, const char *name, con
         return sim_error_set(error, SIM_BAD_DATA, file, line, "\"%s\" is no key (did you mean %s?)", name,
                              nearest.name);
     return sim_error_set(error, SIM_BAD_DATA, file, line, "\"%s\" is no key (see forepass list keys)", name);
+}
+
+bool sim_config_is_fixed(const sim_config *config, const char *name) {
+    sim_key_place place;
+    return sim_config_find_named(config, name, &place) && place.entry->text && place.entry->file_id == 0;
 }

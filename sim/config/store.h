@@ -20,12 +20,21 @@ typedef struct sim_config_entry {
     uint32_t file_id; // which reading of a file gave it, from 1; 0: --set
 } sim_config_entry;
 
+// One value of an open section.
+typedef struct sim_open_entry {
+    const sim_key_table *table;
+    char *name;
+    sim_config_entry value;
+} sim_open_entry;
+
 struct sim_config {
     const sim_key_table **tables;
     size_t n_tables;
     size_t *first_entries; // of each table
     sim_config_entry *entries;
     size_t n_entries;
+    sim_open_entry *open;
+    size_t n_open;
     char **files; // names entries and messages point to
     size_t n_files;
     uint32_t n_file_ids;
@@ -40,6 +49,8 @@ typedef struct sim_key_place {
     sim_config_entry *entry;
 } sim_key_place;
 bool sim_config_find(const sim_config *config, const char *section, const char *key, sim_key_place *place);
+// The same for section.key; the section is the longest known one in front.
+bool sim_config_find_named(const sim_config *config, const char *name, sim_key_place *place);
 bool sim_config_has_section(const sim_config *config, const char *section);
 
 // "unknown key ..." or "unknown section ..." with the nearest known name, at a place.
@@ -53,6 +64,14 @@ typedef struct sim_value_source {
     int64_t line;
     uint32_t file_id;
 } sim_value_source;
+
+// The open section a name belongs to: NULL when it has no dot or the section is not open.
+const sim_key_table *sim_open_table(const sim_config *config, const char *section, const char *name);
+// Put a value of an open section in its place; one that --set gave stays. A second one in one file is SIM_USAGE.
+sim_status sim_open_store(sim_config *config, const sim_key_table *table, const char *name, const char *text,
+                          const sim_value_source *source, sim_error *error);
+bool sim_open_copy(sim_config *config, const sim_config *from); // false: no memory
+void sim_open_free(sim_config *config);
 
 // Check `text` and put it into the entry. On an error the entry is as it was.
 sim_status sim_config_store(const sim_key_place *place, const char *text, const sim_value_source *source,

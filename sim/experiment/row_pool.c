@@ -35,6 +35,8 @@ static void end_all(pool *all, sim_status status, const sim_error *error) {
 static void count_done(pool *all) {
     pthread_mutex_lock(&all->lock);
     all->n_done++;
+    if (all->options->progress && all->options->describe)
+        all->options->describe(all->self, all->progress.note, sizeof all->progress.note);
     if (all->options->progress) sim_progress_update(&all->progress, all->n_done, SIM_PROGRESS_NO_TIME);
     pthread_mutex_unlock(&all->lock);
 }
@@ -69,7 +71,8 @@ sim_status sim_row_pool_run(size_t n_rows, sim_row_job *job, void *self, const s
     pthread_t *threads = calloc((size_t)n_more + 1, sizeof *threads);
     if (!threads) return sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory");
     pthread_mutex_init(&all.lock, NULL);
-    if (options->progress) sim_progress_begin_of(&all.progress, options->progress, n_rows, "rows");
+    if (options->progress)
+        sim_progress_begin_of(&all.progress, options->progress, n_rows, options->what ? options->what : "rows");
     run_threads(&all, threads, n_more);
     if (options->progress) sim_progress_end(&all.progress);
     pthread_mutex_destroy(&all.lock);

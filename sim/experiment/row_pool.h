@@ -16,6 +16,9 @@ typedef struct sim_row_pool_options {
     uint32_t n_threads;                   // >= 1
     FILE *progress;                       // where a progress line goes; NULL = none
     const volatile sig_atomic_t *stopped; // the signal that asks to stop; NULL = never
+    const char *what;                     // is counted; NULL = rows
+    // What stands behind the progress line, asked for when a row is done, by any thread; NULL = nothing.
+    void (*describe)(void *self, char *text, size_t n);
 } sim_row_pool_options;
 
 // One row. A status other than SIM_OK ends all rows; what only concerns the row belongs into its result.

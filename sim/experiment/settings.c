@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "sim/experiment/settings.h"
 
-#include "sim/experiment/plan_settings.h"
+#include "sim/experiment/plan/plan_settings.h"
+#include "sim/experiment/sweep/sweep_config.h"
 
-const sim_key_table *const sim_settings_tables[] = {
-    &sim_workload_keys,
-    &sim_csv_keys,
-    &sim_load_keys,
-    &sim_data_keys,
-    &sim_model_keys,
-    &sim_system_keys,
-    &sim_parallel_keys,
-    &sim_engine_keys,
-    &sim_kv_cache_keys,
-    &sim_pricing_keys,
-    &sim_model_options_keys,
-    &sim_tuning_keys,
-    &sim_truth_keys,
-    &sim_cluster_keys,
-    &sim_router_keys,
-    &sim_sla_keys,
-    &sim_report_keys,
-    &sim_plan_keys,
-    SIM_CALIBRATION_TABLE_LIST,
-    &sim_calibration_error_keys,
-};
+const sim_key_table *const sim_settings_tables[] = { &sim_workload_keys,
+                                                     &sim_csv_keys,
+                                                     &sim_load_keys,
+                                                     &sim_data_keys,
+                                                     &sim_model_keys,
+                                                     &sim_system_keys,
+                                                     &sim_parallel_keys,
+                                                     &sim_engine_keys,
+                                                     &sim_kv_cache_keys,
+                                                     &sim_pricing_keys,
+                                                     &sim_model_options_keys,
+                                                     &sim_tuning_keys,
+                                                     &sim_truth_keys,
+                                                     &sim_cluster_keys,
+                                                     &sim_router_keys,
+                                                     &sim_sla_keys,
+                                                     &sim_report_keys,
+                                                     &sim_sweep_keys,
+                                                     &sim_plan_keys,
+                                                     SIM_CALIBRATION_TABLE_LIST,
+                                                     &sim_calibration_error_keys };
 const size_t sim_settings_n_tables = sizeof sim_settings_tables / sizeof *sim_settings_tables;
 
 // KV tokens of one rank.

@@ -96,11 +96,56 @@ static bool read_number(const cJSON *item, double *value) {
     return end != item->valuestring && *end == '\0';
 }
 
-bool sim_trial_figure(const sim_trial *trial, const char *key, double *value) {
+bool sim_summary_figure(const cJSON *summary, const char *key, double *value) {
     const size_t n_block = strcspn(key, ".");
-    if (key[n_block] == '\0') return read_number(cJSON_GetObjectItemCaseSensitive(trial->summary, key), value);
+    if (key[n_block] == '\0') return read_number(cJSON_GetObjectItemCaseSensitive(summary, key), value);
     char block[64];
     snprintf(block, sizeof block, "%.*s", (int)n_block, key);
-    const cJSON *inside = cJSON_GetObjectItemCaseSensitive(trial->summary, block);
+    const cJSON *inside = cJSON_GetObjectItemCaseSensitive(summary, block);
     return read_number(cJSON_GetObjectItemCaseSensitive(inside, key + n_block + 1), value);
+}
+
+bool sim_trial_figure(const sim_trial *trial, const char *key, double *value) {
+    return sim_summary_figure(trial->summary, key, value);
+}
+
+// --- an example ------------------------------------------------------------------------------------------------------
+
+typedef struct copying {
+    sim_config *to;
+    sim_status status;
+    sim_error *error;
+} copying;
+
+static void copy_key(void *self, const char *section, const sim_key *key, const char *spelled) {
+    copying *in = self;
+    char name[SIM_SECTION_BYTES + 80];
+    snprintf(name, sizeof name, "%s.%s", section, key->name);
+    if (!in->status) in->status = sim_config_set_at(in->to, name, spelled, "(example)", 0, in->error);
+}
+
+sim_status sim_trial_example(const sim_config *config, cJSON **summary, sim_error *error) {
+    static const char plain[] = "[workload]\nrequests = 1\ninput_tokens = 16\noutput_tokens = 2\n"
+                                "[kv_cache]\nnum_blocks = 64\n"
+                                "[perfmodel]\nestimator = fixed\nprefill_ms = 1\ndecode_ms = 1\n";
+    sim_trials *trials = NULL;
+    sim_trial trial = { .outcome = SIM_TRIAL_DONE };
+    sim_config *example;
+    sim_cluster_config cluster;
+    sim_status status = sim_config_new(&example, sim_settings_tables, sim_settings_n_tables, error);
+    if (status) return status;
+    status = sim_config_load_text(example, plain, sizeof plain - 1, "(example)", error);
+    copying in = { example, status, error };
+    sim_config_visit(config, &sim_report_keys, copy_key, &in);
+    sim_config_visit(config, &sim_sla_keys, copy_key, &in);
+    sim_config_fill(config, &sim_cluster_keys, &cluster);
+    if (!in.status && cluster.gpu_hour_price > 0)
+        in.status = sim_config_set_at(example, "cluster.gpu_hour_price", "1", "(example)", 0, error);
+    if (!in.status) in.status = sim_trials_new(&trials, 1, NULL, error);
+    if (!in.status) in.status = sim_trial_run(trials, example, &trial, error);
+    if (!in.status && !trial.summary) in.status = sim_error_set(error, SIM_USAGE, NULL, 0, "%s", trial.reason);
+    *summary = trial.summary;
+    sim_trials_free(trials);
+    sim_config_free(example);
+    return in.status;
 }

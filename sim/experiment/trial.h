@@ -36,5 +36,9 @@ void sim_trial_clear(sim_trial *trial);
 
 // A number of the summary by its key, "block.key" for one inside a block. False when there is none of that name, or it is no number.
 bool sim_trial_figure(const sim_trial *trial, const char *key, double *value);
+bool sim_summary_figure(const struct cJSON *summary, const char *key, double *value);
+
+// The summary of one small request under [report], [sla] and the price of `config`: it has every key that runs of `config` can have, whatever they serve.
+sim_status sim_trial_example(const sim_config *config, struct cJSON **summary, sim_error *error);
 
 #endif

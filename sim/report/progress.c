@@ -29,11 +29,14 @@ void sim_progress_update(sim_progress *progress, uint64_t n_done, int64_t virtua
     bar[BAR_COLUMNS] = '\0';
     double elapsed_s = now_s - progress->started_s;
     double left_s = n_done ? elapsed_s * (double)(progress->n_total - n_done) / (double)n_done : 0;
-    char simulated[48] = "";
+    char speed[48] = "";
     if (virtual_ns != SIM_PROGRESS_NO_TIME)
-        snprintf(simulated, sizeof simulated, "%.0f s simulated, ", (double)virtual_ns / 1e9);
-    fprintf(progress->out, "\r[%s] %llu/%llu %s, %s%.0f s left \033[K", bar, (unsigned long long)n_done,
-            (unsigned long long)progress->n_total, progress->what, simulated, left_s);
+        snprintf(speed, sizeof speed, "%.0f s simulated, ", (double)virtual_ns / 1e9);
+    else if (elapsed_s > 0)
+        snprintf(speed, sizeof speed, "%.3g/s, ", (double)n_done / elapsed_s);
+    fprintf(progress->out, "\r[%s] %llu/%llu %s, %s%.0f s left%s%s \033[K", bar, (unsigned long long)n_done,
+            (unsigned long long)progress->n_total, progress->what, speed, left_s, progress->note[0] ? ", " : "",
+            progress->note);
     fflush(progress->out);
 }
 

@@ -13,6 +13,7 @@ typedef struct sim_progress {
     const char *what; // is counted
     double drawn_s;   // wall clock of the last drawing; 0 = never
     double started_s;
+    char note[96]; // behind it all; "" = nothing
 } sim_progress;
 
 #define SIM_PROGRESS_NO_TIME (-1) // there is no one virtual time

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "sim/experiment/sweep/sweep.h"
+
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/experiment/settings.h"
+#include "sim/experiment/sweep/jobs.h"
+#include "sim/experiment/sweep/sweep_report.h"
+#include "sim/report/output_dir.h"
+
+struct sim_sweep {
+    const sim_config *config;
+    const sim_sweep_options *options;
+    sim_sweep_config settings;
+    uint64_t seed; // of the design
+    sim_objectives objectives;
+    sim_space *space;
+    sim_design design;
+    sim_output_dir *dir; // NULL = none
+    sim_results *results;
+    sim_trials *trials;
+    sim_job *jobs; // pending
+    size_t n_jobs;
+    sim_sweep_counts counts;
+    double best; // of the first objective, for the progress line
+};
+
+static const char *const output_names[] = { "sweep.csv", "config.ini", NULL };
+
+static sim_status no_memory(sim_error *error) { return sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory"); }
+
+// --- the database ----------------------------------------------------------------------------------------------------
+
+static sim_status open_results(sim_sweep *sweep, sim_error *error) {
+    const sim_sweep_options *options = sweep->options;
+    char path[4200];
+    if (!options->output) return sim_results_open(&sweep->results, NULL, error);
+    sim_status status =
+        sim_output_dir_open(&sweep->dir, options->output, options->overwrite || options->resume, output_names, error);
+    snprintf(path, sizeof path, "%s/sweep.db", options->output);
+    if (!status && options->overwrite) status = sim_results_remove(path, error);
+    return status ? status : sim_results_open(&sweep->results, path, error);
+}
+
+// {"cluster.replicas": 2, "engine.backend": "vllm"}
+static char *keys_json(const sim_space *space, const sim_point *point) {
+    cJSON *object = cJSON_CreateObject();
+    for (size_t k = 0; k < sim_space_n_keys(space); k++) {
+        double number;
+        const char *text = point->values[k];
+        if (!text) continue;
+        if (!sim_parse_real(text, &number))
+            cJSON_AddRawToObject(object, sim_space_key(space, k), text);
+        else
+            cJSON_AddStringToObject(object, sim_space_key(space, k), text);
+    }
+    char *json = cJSON_PrintUnformatted(object);
+    cJSON_Delete(object);
+    return json;
+}
+
+static sim_status put(sim_sweep *sweep, const sim_job *job, const sim_job_outcome *outcome, sim_error *error) {
+    const sim_result result = {
+        .point = job->point->hash.text,
+        .repeat = job->repeat,
+        .seed = outcome->seed,
+        .trace_hash = job->point->trace_hash.text,
+        .status = outcome->status,
+        .reason = outcome->reason,
+        .summary = outcome->summary,
+        .cpu_s = outcome->cpu_s,
+    };
+    return sim_results_put(sweep->results, &result, sweep->options->version, error);
+}
+
+// A point into the design of the database. One that a constraint excludes is its own result.
+static sim_status add_point(sim_sweep *sweep, size_t position, sim_error *error) {
+    const sim_point *point = &sweep->design.points[position];
+    char *keys = keys_json(sweep->space, point);
+    if (!keys) return no_memory(error);
+    sim_status status = sim_results_add_point(sweep->results, position, point->hash.text, keys, error);
+    free(keys);
+    if (status || !point->reason) return status;
+    const sim_job job = { point, 0 };
+    sim_job_outcome outcome = { .status = sim_trial_outcome_names[SIM_TRIAL_INFEASIBLE] };
+    snprintf(outcome.reason, sizeof outcome.reason, "%s", point->reason);
+    return put(sweep, &job, &outcome, error);
+}
+
+// The configuration as text, for those who find the database.
+static char *config_text(const sim_config *config) {
+    char *text = NULL;
+    size_t n;
+    FILE *out = open_memstream(&text, &n);
+    if (!out) return NULL;
+    const bool is_written = sim_config_write(config, out);
+    if (fclose(out) == 0 && is_written) return text;
+    free(text);
+    return NULL;
+}
+
+static sim_status begin_experiment(sim_sweep *sweep, sim_error *error) {
+    const size_t n_keys = sim_space_n_keys(sweep->space);
+    const char **keys = calloc(n_keys + 1, sizeof *keys);
+    char *text = config_text(sweep->config);
+    for (size_t k = 0; keys && k < n_keys; k++) keys[k] = sim_space_key(sweep->space, k);
+    const sim_experiment experiment = {
+        text ? text : "",  sim_sweep_method_names[sweep->settings.method], sweep->options->version, keys, n_keys,
+        &sweep->objectives
+    };
+    const sim_status status = keys && text ? sim_results_begin(sweep->results, &experiment, error) : no_memory(error);
+    free(keys);
+    free(text);
+    return status;
+}
+
+// --- pending runs ----------------------------------------------------------------------------------------------------
+
+static sim_status add_jobs_of(sim_sweep *sweep, size_t position, sim_error *error) {
+    const sim_point *point = &sweep->design.points[position];
+    if (point->reason || position % sweep->options->n_shards != sweep->options->shard) return SIM_OK;
+    for (uint32_t repeat = 0; repeat < (uint32_t)sweep->settings.repeat; repeat++) {
+        bool is_there;
+        const sim_status status =
+            sim_results_has(sweep->results, point->hash.text, repeat, sweep->options->version, &is_there, error);
+        if (status) return status;
+        sweep->counts.planned++;
+        sweep->counts.reused += is_there;
+        if (!is_there) sweep->jobs[sweep->n_jobs++] = (sim_job){ point, repeat };
+    }
+    return SIM_OK;
+}
+
+// All points of a design that is known beforehand.
+static sim_status lay_out(sim_sweep *sweep, sim_error *error) {
+    const size_t n = sweep->design.n_points;
+    sweep->jobs = calloc(n * (size_t)sweep->settings.repeat + 1, sizeof *sweep->jobs);
+    if (!sweep->jobs) return no_memory(error);
+    sim_status status = sim_results_transaction(sweep->results, true, error);
+    if (!status) status = begin_experiment(sweep, error);
+    for (size_t i = 0; i < n && !status; i++) status = add_point(sweep, i, error);
+    for (size_t i = 0; i < n && !status; i++) status = add_jobs_of(sweep, i, error);
+    return status ? status : sim_results_transaction(sweep->results, false, error);
+}
+
+// --- life ------------------------------------------------------------------------------------------------------------
+
+static sim_status read_settings(sim_sweep *sweep, sim_error *error) {
+    sim_load_config load;
+    cJSON *example = NULL;
+    sim_config_fill(sweep->config, &sim_sweep_keys, &sweep->settings);
+    sim_config_fill(sweep->config, &sim_load_keys, &load);
+    sweep->seed = (uint64_t)(sweep->settings.seed >= 0 ? sweep->settings.seed : load.seed);
+    sweep->best = (double)NAN;
+    sim_status status = sim_trial_example(sweep->config, &example, error);
+    if (!status)
+        status = sim_objectives_read(&sweep->objectives, sweep->config, sweep->settings.objective, example, error);
+    cJSON_Delete(example);
+    return status;
+}
+
+static sim_status prepare(sim_sweep *sweep, sim_error *error) {
+    const sim_sweep_options *options = sweep->options;
+    sim_status status = read_settings(sweep, error);
+    if (!status)
+        status = sim_space_new(&sweep->space, sweep->config, &sweep->settings, sim_settings_tables,
+                               sim_settings_n_tables, error);
+    if (!status) status = sim_design_new(&sweep->design, sweep->space, &sweep->settings, sweep->seed, error);
+    if (!status) status = sim_trials_new(&sweep->trials, options->n_threads, options->stopped, error);
+    if (!status) status = open_results(sweep, error);
+    sweep->counts.points = sweep->design.n_points;
+    sweep->counts.same = sweep->design.n_same;
+    return status ? status : lay_out(sweep, error);
+}
+
+sim_status sim_sweep_new(sim_sweep **sweep, const sim_config *config, const sim_sweep_options *options,
+                         sim_error *error) {
+    sim_sweep *made = calloc(1, sizeof *made);
+    if (!made) return no_memory(error);
+    made->config = config;
+    made->options = options;
+    const sim_status status = prepare(made, error);
+    if (status) {
+        sim_sweep_free(made);
+        return status;
+    }
+    *sweep = made;
+    return SIM_OK;
+}
+
+void sim_sweep_free(sim_sweep *sweep) {
+    if (!sweep) return;
+    sim_results_close(sweep->results);
+    sim_output_dir_free(sweep->dir);
+    sim_trials_free(sweep->trials);
+    if (sweep->space) sim_design_clear(&sweep->design, sweep->space);
+    sim_space_free(sweep->space);
+    free(sweep->jobs);
+    free(sweep);
+}
+
+// --- run -------------------------------------------------------------------------------------------------------------
+
+static void note_best(sim_sweep *sweep, const char *summary) {
+    cJSON *parsed = cJSON_Parse(summary); // numbers as doubles are good enough for a progress line
+    const cJSON *figure = cJSON_GetObjectItemCaseSensitive(parsed, sweep->objectives.list[0].figure);
+    if (cJSON_IsNumber(figure) && sim_objective_is_better(&sweep->objectives.list[0], figure->valuedouble, sweep->best))
+        sweep->best = figure->valuedouble;
+    cJSON_Delete(parsed);
+}
+
+static sim_status take_outcome(void *self, size_t job, const sim_job_outcome *outcome, sim_error *error) {
+    sim_sweep *sweep = self;
+    if (outcome->summary && sweep->options->progress) note_best(sweep, outcome->summary);
+    return put(sweep, &sweep->jobs[job], outcome, error);
+}
+
+static void describe_best(void *self, char *text, size_t n) {
+    const sim_sweep *sweep = self;
+    if (!isnan(sweep->best)) snprintf(text, n, "best %s %.6g", sweep->objectives.list[0].figure, sweep->best);
+}
+
+sim_status sim_sweep_run(sim_sweep *sweep, sim_error *error) {
+    const sim_jobs_options options = { .n_threads = sweep->options->n_threads,
+                                       .progress = sweep->options->progress,
+                                       .stopped = sweep->options->stopped,
+                                       .describe = describe_best };
+    return sim_jobs_run(sweep->space, sweep->trials, sweep->jobs, sweep->n_jobs, &options, take_outcome, sweep, error);
+}
+
+sim_status sim_sweep_probe(sim_sweep *sweep, size_t *n_probed, double *cpu_s, sim_error *error) {
+    enum { MAX_PROBES = 5 };
+    double sum_s = 0;
+    *n_probed = sweep->n_jobs < MAX_PROBES ? sweep->n_jobs : MAX_PROBES;
+    *cpu_s = 0;
+    for (size_t i = 0; i < *n_probed; i++) {
+        sim_job_outcome outcome;
+        const size_t job = (2 * i + 1) * sweep->n_jobs / (2 * *n_probed); // in the middle of every fifth
+        const sim_status status = sim_job_run(sweep->space, sweep->trials, &sweep->jobs[job], &outcome, error);
+        if (status) return status;
+        sum_s += outcome.cpu_s;
+        free(outcome.summary);
+    }
+    if (*n_probed) *cpu_s = sum_s / (double)*n_probed * (double)sweep->n_jobs;
+    return SIM_OK;
+}
+
+// --- results ---------------------------------------------------------------------------------------------------------
+
+sim_status sim_sweep_write_files(sim_sweep *sweep, sim_error *error) {
+    sim_output_file *file;
+    if (!sweep->dir) return SIM_OK;
+    sim_status status = sim_output_dir_create(sweep->dir, "sweep.csv", &file, error);
+    if (!status) status = sim_sweep_write_csv(sweep->results, sim_output_file_stream(file), error);
+    if (!status) status = sim_output_dir_create(sweep->dir, "config.ini", &file, error);
+    if (!status && !sim_config_write(sweep->config, sim_output_file_stream(file)))
+        status = sim_error_set(error, SIM_IO, sim_output_file_path(file), 0, "the configuration could not be written");
+    return status ? status : sim_output_dir_commit(sweep->dir, error);
+}
+
+const sim_sweep_config *sim_sweep_settings(const sim_sweep *sweep) { return &sweep->settings; }
+const sim_space *sim_sweep_space(const sim_sweep *sweep) { return sweep->space; }
+const sim_design *sim_sweep_design(const sim_sweep *sweep) { return &sweep->design; }
+const sim_objectives *sim_sweep_objectives(const sim_sweep *sweep) { return &sweep->objectives; }
+sim_results *sim_sweep_results(sim_sweep *sweep) { return sweep->results; }
+
+static sim_status take_count(void *self, const sim_results_row *row, sim_error *error) {
+    (void)error;
+    sim_sweep_counts *counts = self;
+    const size_t number = (size_t)strtoull(row->texts[1], NULL, 10);
+    if (strcmp(row->texts[0], "done") == 0) counts->done = number;
+    if (strcmp(row->texts[0], "infeasible") == 0) counts->infeasible = number;
+    if (strcmp(row->texts[0], "failed") == 0) counts->failed = number;
+    if (strcmp(row->texts[0], "stopped") == 0) counts->stopped = number;
+    return SIM_OK;
+}
+
+sim_sweep_counts sim_sweep_count(const sim_sweep *sweep) {
+    sim_sweep_counts counts = sweep->counts;
+    sim_results_query(sweep->results, "SELECT status, count(*) FROM ranking GROUP BY status", take_count, &counts,
+                      NULL);
+    return counts;
+}
