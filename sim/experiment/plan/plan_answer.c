@@ -69,24 +69,25 @@ static sim_plan_model_error find_error(const sim_plan_config *plan, const sim_se
     sim_plan_model_error error = { .source = "" };
     const bool is_native = sim_pricing_is_native(&settings->pricing, &settings->deployment);
     const sim_calibration_error_stated *stated = &settings->prices.calibration.error;
-    const double frac[] = { is_native ? stated->ttft_mape_pct / 100 : 0, is_native ? stated->tpot_mape_pct / 100 : 0 };
+    const double pct[] = { is_native ? stated->ttft_mape_pct : 0, is_native ? stated->tpot_mape_pct : 0 };
     const double given[] = { plan->model_error_ttft_frac, plan->model_error_tpot_frac };
     for (int b = 0; b < 2; b++) {
-        error.frac[b] = given[b] >= 0 ? given[b] : fmin(frac[b], 0.95);
-        if (error.frac[b] > 0) error.source = given[b] >= 0 ? "plan" : "calibration";
+        error.pct[b] = given[b] >= 0 ? given[b] * 100 : fmin(pct[b], 95); // a bound stays above 0
+        if (error.pct[b] > 0) error.source = given[b] >= 0 ? "plan" : "calibration";
     }
-    error.frac[SIM_PLAN_E2E] = fmax(error.frac[SIM_PLAN_TTFT], error.frac[SIM_PLAN_TPOT]);
+    error.pct[SIM_PLAN_E2E] = fmax(error.pct[SIM_PLAN_TTFT], error.pct[SIM_PLAN_TPOT]);
     return error;
 }
 
-// The model at one place of the first outer assignment. SIM_USAGE: it cannot run, and why, at its key.
-static sim_status read_model(sim_plan_answer *answer, const sim_config *config, int64_t place, sim_error *error) {
+// The model at one place. SIM_USAGE: it cannot run, and why, at its key.
+static sim_status read_model(sim_plan_answer *answer, const sim_config *config, size_t outer, int64_t place,
+                             sim_error *error) {
     char word[256] = "";
     sim_settings settings;
     sim_config *copy;
     sim_status status = sim_config_copy(&copy, config, error);
     if (status) return status;
-    status = sim_plan_assign(copy, answer->space.outers[0], error);
+    status = sim_plan_assign(copy, answer->space.outers[outer], error);
     if (answer->space.inner) sim_plan_axis_assign(answer->space.inner, place, word, sizeof word);
     if (!status) status = sim_plan_assign(copy, word, error);
     if (!status) status = sim_settings_read(copy, &settings, error);
@@ -95,14 +96,16 @@ static sim_status read_model(sim_plan_answer *answer, const sim_config *config, 
     return status;
 }
 
-// Where the easiest place cannot run, look whether others can, before thousands of them are tried one by one.
+// Look for something that can run, before thousands of places are tried one by one: the easiest place of every line, and sixteenths of it. When nothing can, the first
+// reason is the error.
 static sim_status check_model(sim_plan_answer *answer, const sim_config *config, sim_error *error) {
     const int64_t last = answer->space.inner ? answer->space.inner->n - 1 : 0;
     sim_error why;
-    sim_status status = read_model(answer, config, last, error);
-    for (int64_t i = 1; i <= 16 && status == SIM_USAGE; i++)
-        status = read_model(answer, config, last - last * i / 16, &why);
-    return status == SIM_USAGE && answer->space.n_outers > 1 ? SIM_OK : status;
+    sim_status status = read_model(answer, config, 0, last, error);
+    for (size_t outer = 0; outer < answer->space.n_outers; outer++)
+        for (int64_t i = 0; i <= 16 && status == SIM_USAGE; i++)
+            status = read_model(answer, config, outer, last - last * i / 16, &why);
+    return status;
 }
 
 static bool has_error(const sim_plan_answer *answer) { return answer->model_error.source[0] != '\0'; }
@@ -159,7 +162,7 @@ static sim_status find_rows(sim_plan_answer *answer, sim_error *error) {
     const sim_plan_choice *choice = choice_of(answer);
     sim_plan_points_tell(answer->points, "the curve around the answer");
     if (!answer->space.inner) return rows_of_layouts(answer, error);
-    const sim_plan_line line = whole_line(answer, choice->point ? choice->outer : choice->last);
+    const sim_plan_line line = whole_line(answer, choice->outer);
     return rows_of_line(answer, &line, choice->point ? choice->found.answer : choice->found.easiest, error);
 }
 
@@ -230,7 +233,9 @@ static void warn_of_disorder(sim_plan_answer *answer) {
     if (!choice->point || !axis || choice->found.is_monotone) return;
     const double value = sim_plan_axis_value(axis, choice->found.answer);
     if (choice->found.safe == SIM_PLAN_NOWHERE) {
-        warn(answer, "meeting the SLA is not monotone in %s: %g meets it, and no value tried beyond it does for good",
+        warn(answer,
+             "meeting the SLA is not monotone in %s: %g meets it, but values beyond it miss it again, up to the end of "
+             "the range",
              axis->key, value);
         return;
     }
@@ -254,6 +259,21 @@ static void warn_of_undecided(sim_plan_answer *answer) {
              (long long)answer->plan.max_repeats);
 }
 
+// A share of misses that is allowed must be some requests, or chance decides.
+static void warn_of_short_runs(sim_plan_answer *answer) {
+    enum { FEW = 10 };
+    const sim_plan_point *point = choice_of(answer)->point;
+    const double percentile = sim_plan_points_sla(answer->points)->percentile;
+    double n_arrived = 0;
+    if (!point || percentile >= 100) return;
+    for (size_t i = 0; i < point->n_replicates; i++) n_arrived += (double)point->replicates[i].n_arrived;
+    if (n_arrived * (100 - percentile) / 100 >= FEW) return;
+    warn(answer,
+         "the verdict on the answer rests on %.0f requests, of which %g %% may miss the SLA: too few to tell (more "
+         "requests per run, or a lower sla.percentile)",
+         n_arrived, 100 - percentile);
+}
+
 static sim_status choose(sim_plan_answer *answer, sim_plan_scenario scenario, sim_error *error) {
     return sim_plan_choose(&answer->space, answer->points, scenario, scenario == SIM_PLAN_AS_MODELLED,
                            &answer->choices[scenario], error);
@@ -268,9 +288,11 @@ static sim_status explore(sim_plan_answer *answer, const sim_config *config, sim
     if (!status && answer->beyond) status = sim_plan_explain(answer->points, answer->beyond, &answer->cause, error);
     const bool has_load = choice_of(answer)->point && !is_of_load(&answer->plan) && !has_own_load(answer);
     if (!status && has_load) status = find_headroom(answer, config, error);
+    if (status) return status;
     warn_of_disorder(answer);
     warn_of_undecided(answer);
-    return status;
+    warn_of_short_runs(answer);
+    return SIM_OK;
 }
 
 static sim_status execute(sim_plan_answer *answer, const sim_config *config, const sim_plan_run_options *options,
@@ -281,7 +303,9 @@ static sim_status execute(sim_plan_answer *answer, const sim_config *config, con
     if (!status) status = find_space(answer, config, sim_plan_points_prober(answer->points)->workloads, error);
     if (!status) status = check_model(answer, config, error);
     if (status) return status;
-    sim_plan_points_set_error(answer->points, answer->model_error.frac);
+    double frac[SIM_PLAN_BOUNDS];
+    for (int b = 0; b < SIM_PLAN_BOUNDS; b++) frac[b] = answer->model_error.pct[b] / 100;
+    sim_plan_points_set_error(answer->points, frac);
     return explore(answer, config, error);
 }
 

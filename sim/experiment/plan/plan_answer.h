@@ -23,8 +23,8 @@ typedef struct sim_plan_headroom {
 } sim_plan_headroom;
 
 typedef struct sim_plan_model_error {
-    double frac[SIM_PLAN_BOUNDS]; // relative, 0 = none known; E2E: the larger one of the other two
-    const char *source;           // "calibration", "plan"; "" = nothing is known of it
+    double pct[SIM_PLAN_BOUNDS]; // 0 = none known; E2E: the larger one of the other two
+    const char *source;          // "calibration", "plan"; "" = nothing is known of it
 } sim_plan_model_error;
 
 // Its parts point to each other: it stays where it was made.

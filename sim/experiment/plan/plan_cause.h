@@ -36,7 +36,7 @@ const char *sim_plan_cause_name(sim_plan_cause_kind kind);
 typedef struct sim_plan_cause {
     sim_plan_cause_kind kind;
     sim_plan_bound bound;      // that most requests miss; of no meaning for the first four kinds
-    double percentile_ms;      // of that latency, at [sla] percentile, in the first replicate
+    double percentile_ms;      // of that latency, at [sla] percentile, in the replicate that misses it most often
     double lone_percentile_ms; // served one at a time
     char text[400];            // "p99 TTFT; queueing at prefill"
 } sim_plan_cause;

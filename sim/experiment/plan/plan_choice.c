@@ -94,13 +94,12 @@ static sim_status consider(const sim_plan_space *space, sim_plan_points *points,
     sim_plan_point *point;
     sim_status status = best->point ? cut_line(space, &line, sim_plan_cost(space, best->point), error) : SIM_OK;
     if (status || line.n_places == 0) return status;
-    best->last = outer;
     status = sim_plan_bisect(&line, &found, error);
     if (!status) status = point_of(&line, &found, &point, error);
     if (status) return status;
     if (found.open != found.answer) best->has_undecided = true;
-    if (!point) return SIM_OK;
-    best->outer = outer;
+    if (!point && best->point) return SIM_OK;
+    best->outer = outer; // without an answer so far: the dearest that was tried
     best->found = found;
     best->point = point;
     return SIM_OK;

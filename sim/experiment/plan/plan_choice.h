@@ -13,10 +13,9 @@
 enum { SIM_PLAN_NEAR = 3 }; // places on either side of the answer that are always tried
 
 typedef struct sim_plan_choice {
-    size_t outer;          // of sim_plan_space.outers
+    size_t outer;          // of sim_plan_space.outers; without an answer, the last one tried
     sim_plan_found found;  // along it
     sim_plan_point *point; // NULL = nothing meets the SLA
-    size_t last;           // the outer assignment that was tried last: without an answer, the dearest one
     bool has_undecided;    // something cheaper is undecided
 } sim_plan_choice;
 

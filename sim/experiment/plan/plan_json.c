@@ -160,8 +160,8 @@ static void add_model_error(cJSON *to, const sim_plan_answer *answer) {
     if (error->source[0] == '\0') return;
     cJSON *block = cJSON_AddObjectToObject(to, "model_error");
     cJSON_AddStringToObject(block, "source", error->source);
-    sim_json_add_number(block, "ttft", error->frac[SIM_PLAN_TTFT]);
-    sim_json_add_number(block, "tpot", error->frac[SIM_PLAN_TPOT]);
+    sim_json_add_number(block, "ttft_pct", error->pct[SIM_PLAN_TTFT]);
+    sim_json_add_number(block, "tpot_pct", error->pct[SIM_PLAN_TPOT]);
     add_error_case(block, "if_slower", answer, SIM_PLAN_SLOWER);
     add_error_case(block, "if_faster", answer, SIM_PLAN_FASTER);
 }

@@ -220,14 +220,41 @@ static int64_t find_safe(const survey *s, int64_t answer) {
     return safe;
 }
 
+// Nothing at the easy end meets the SLA: does something inside? Eighths of the line, and powers of two from its hard end.
+static sim_status probe_inside(survey *s, const sim_plan_line *line, int64_t easiest, sim_error *error) {
+    int64_t places[MAX_SCAN];
+    size_t n = 0;
+    for (int64_t i = 1; i < 8; i++) places[n++] = easiest * i / 8;
+    for (int64_t at = 1; at <= easiest && n < MAX_SCAN; at *= 2) places[n++] = at - 1;
+    return survey_add(s, line, places, n, error);
+}
+
+// The boundary on the hard side of what meets the SLA inside, if anything does.
+static sim_status search_inside(survey *s, const sim_plan_line *line, sim_plan_found *found, sim_error *error) {
+    const int64_t easiest = found->easiest;
+    sim_status status = probe_inside(s, line, easiest, error);
+    const int64_t inside = hardest_meeting(s);
+    if (status || inside == SIM_PLAN_NOWHERE) return status;
+    sim_plan_line part = *line;
+    part.n_places = inside + 1;
+    status = sim_plan_bisect(&part, found, error);
+    if (!status) status = survey_add(s, line, &easiest, 1, error); // which contradicts it
+    found->easiest = easiest;
+    found->is_monotone = false;
+    return status;
+}
+
 sim_status sim_plan_search(const sim_plan_line *line, int64_t n_near, sim_plan_found *found, sim_error *error) {
     sim_status status = sim_plan_bisect(line, found, error);
-    if (status || found->answer == SIM_PLAN_NOWHERE || !line->axis) return status;
+    if (status || found->easiest == SIM_PLAN_NOWHERE || !line->axis) return status;
     survey s = { 0 };
+    if (found->answer == SIM_PLAN_NOWHERE) status = search_inside(&s, line, found, error);
     const int64_t bisected = found->answer;
-    status = probe_gaps(&s, line, found, error);
-    if (!status) status = settle(&s, line, n_near, found, error);
-    if (!status) found->safe = find_safe(&s, found->answer);
+    if (!status && bisected != SIM_PLAN_NOWHERE) {
+        status = probe_gaps(&s, line, found, error);
+        if (!status) status = settle(&s, line, n_near, found, error);
+        if (!status) found->safe = find_safe(&s, found->answer);
+    }
     if (found->answer < bisected) found->open = found->answer; // what was undecided lies beyond it now
     survey_clear(&s);
     return status;

@@ -11,16 +11,21 @@ static const char *unit_of(const sim_plan_answer *answer) {
     return answer->plan.find == SIM_PLAN_MAX_CONCURRENCY ? " in flight" : "";
 }
 
+// Of what is searched along: a speedup is found as the rate that it makes.
+static const char *name_of(const sim_plan_answer *answer) {
+    return answer->plan.find == SIM_PLAN_MAX_RATE ? "arrival rate" : answer->space.inner->key;
+}
+
 static void put_gpus(const sim_plan_point *point, FILE *out) {
     fprintf(out, "%" PRIu64 " GPU%s", point->gpus, point->gpus == 1 ? "" : "s");
     if (point->gpu_hour_price > 0) fprintf(out, ", %.4g an hour", (double)point->gpus * point->gpu_hour_price);
 }
 
 static void put_question(const sim_plan_answer *answer, FILE *out) {
-    static const char *const questions[] = { "smallest", "cheapest", "highest rate by", "highest" };
+    static const char *const questions[] = { "smallest", "cheapest", "highest", "highest" };
     const sim_sla_config *sla = sim_plan_points_sla(answer->points);
     const sim_plan_axis *axis = answer->space.inner;
-    const char *over = answer->space.n_outers > 1 && axis ? "mix" : axis ? axis->key : "layout";
+    const char *over = answer->space.n_outers > 1 && axis ? "mix" : axis ? name_of(answer) : "layout";
     fprintf(out, "Question         %s %s with", questions[answer->plan.find], over);
     const char *separator = " ";
     static const char *const titles[SIM_PLAN_BOUNDS] = { "TTFT", "TPOT", "E2E" };
@@ -30,7 +35,7 @@ static void put_question(const sim_plan_answer *answer, FILE *out) {
         separator = ", ";
     }
     fprintf(out, " for %g %% of requests", sla->percentile);
-    if (axis) fprintf(out, "; %s from %g to %g", axis->key, axis->low, axis->high);
+    if (axis) fprintf(out, "; %s from %g to %g", name_of(answer), axis->low, axis->high);
     fputc('\n', out);
 }
 
@@ -82,7 +87,7 @@ static void put_binding(const sim_plan_answer *answer, FILE *out) {
         fprintf(out, " (%.4g ms; %.4g ms when served one at a time)", answer->cause.percentile_ms,
                 answer->cause.lone_percentile_ms);
     fprintf(out, "\n%-17s", is_of_load ? "Next higher" : "Next cheaper");
-    if (isnan(answer->beyond_value))
+    if (isnan(answer->beyond_value) || answer->space.n_outers > 1)
         fputs(answer->beyond->assignments, out);
     else
         fprintf(out, "%g", answer->beyond_value);
@@ -103,8 +108,8 @@ static void put_headroom(const sim_plan_answer *answer, FILE *out) {
 static void put_error(const sim_plan_answer *answer, FILE *out) {
     const sim_plan_model_error *error = &answer->model_error;
     if (error->source[0] == '\0') return;
-    fprintf(out, "Model error      TTFT %.1f %%, TPOT %.1f %% (%s): ", error->frac[SIM_PLAN_TTFT] * 100,
-            error->frac[SIM_PLAN_TPOT] * 100, error->source);
+    fprintf(out, "Model error      TTFT %.1f %%, TPOT %.1f %% (%s): ", error->pct[SIM_PLAN_TTFT],
+            error->pct[SIM_PLAN_TPOT], error->source);
     put_choice(answer, &answer->choices[SIM_PLAN_FASTER], out);
     fputs(" if the hardware is that much faster, ", out);
     put_choice(answer, &answer->choices[SIM_PLAN_SLOWER], out);
