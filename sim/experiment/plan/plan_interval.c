@@ -17,13 +17,11 @@ sim_interval sim_interval_student(const double *values, size_t n, double alpha) 
 }
 
 sim_interval sim_interval_share(uint64_t n_good, uint64_t n, double alpha) {
-    const double good = (double)n_good, all = (double)n;
     if (n == 0) return (sim_interval){ 0, 0, 1 };
-    return (sim_interval){
-        .mean = good / all,
-        .low = n_good == 0 ? 0 : gsl_cdf_beta_Pinv(alpha / 2, good, all - good + 1),
-        .high = n_good == n ? 1 : gsl_cdf_beta_Qinv(alpha / 2, good + 1, all - good),
-    };
+    const double share = (double)n_good / (double)n, z = gsl_cdf_ugaussian_Qinv(alpha / 2), zz = z * z / (double)n;
+    const double centre = (share + zz / 2) / (1 + zz);
+    const double half = z / (1 + zz) * sqrt(share * (1 - share) / (double)n + zz / (4 * (double)n));
+    return (sim_interval){ share, n_good == 0 ? 0 : centre - half, n_good == n ? 1 : centre + half };
 }
 
 sim_interval sim_interval_attainment(const double *shares, size_t n, uint64_t n_good, uint64_t n_requests,

@@ -19,11 +19,13 @@ typedef struct sim_interval {
 // the whole line. None: all zero.
 sim_interval sim_interval_student(const double *values, size_t n, double alpha);
 
-// Clopper and Pearson's interval of a probability after n_good of n independent trials (Biometrika 26, 1934), as quantiles of beta distributions.
+// Wilson's score interval of a probability after n_good of n independent trials (JASA 22, 1927). Not Clopper and Pearson's: GSL's inverse of the beta distribution does
+// not converge for the large counts that are usual here.
 sim_interval sim_interval_share(uint64_t n_good, uint64_t n, double alpha);
 
-// Of a share by replicates: Student's, but no narrower than Clopper and Pearson's of all requests together, which keeps replicates that happen to agree (all of
-// them without a miss) from claiming a certainty that their number of requests cannot give. Within [0, 1].
+// Of a share by replicates: Student's, but no narrower than Wilson's of all requests together, which keeps replicates that happen to agree (all of
+// them without a miss) from claiming a certainty that their number of requests cannot give. Within [0, 1]. It is as good as replicates are near to normal: misses
+// so rare that most replicates have none need longer runs, not more of them.
 sim_interval sim_interval_attainment(const double *shares, size_t n, uint64_t n_good, uint64_t n_requests,
                                      double alpha);
 

@@ -85,8 +85,8 @@ void sim_plan_answer_refusal(const sim_plan_answer *answer, char *text, size_t s
                  missed);
     else if (axis)
         snprintf(text, size, "no %s%s in %g:%g %s [sla]: at %g, %s", is_rate ? "" : "value of ",
-                 is_rate ? "arrival rate" : axis->key, axis->low, axis->high, what,
-                 last ? last->value : (double)NAN, missed);
+                 is_rate ? "arrival rate" : axis->key, axis->low, axis->high, what, last ? last->value : (double)NAN,
+                 missed);
     else
         snprintf(text, size, "none of the %zu layouts %s [sla]: with %s, %s", answer->space.n_outers, what,
                  last ? last->point->assignments : "any of them", missed);
