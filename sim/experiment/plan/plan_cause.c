@@ -155,25 +155,30 @@ typedef struct remedy {
 } remedy;
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
-// What would serve waiting requests sooner.
+// What would serve waiting requests sooner: a limit as good as gone, since twice as much may still leave the worker overloaded. More places than tokens in a pass would need longer passes,
+// which is another change.
 static void waiting_remedies(const run_records *run, remedy list[2]) {
-    const int64_t seats = run->max_num_seqs * 2;
+    enum { MUCH = 64 };
+    const int64_t places =
+        larger(run->max_num_seqs * 2, smaller(run->max_num_seqs * MUCH, run->max_num_batched_tokens));
     list[0] = (remedy){ .kind = SIM_PLAN_CAUSE_PLACES };
     list[1] = (remedy){ .kind = SIM_PLAN_CAUSE_BLOCKS };
     snprintf(list[0].more, sizeof list[0].more,
-             "engine.max_num_seqs=%" PRId64 " engine.max_num_batched_tokens=%" PRId64, seats,
-             larger(seats, run->max_num_batched_tokens));
-    snprintf(list[1].more, sizeof list[1].more, "kv_cache.num_blocks=%" PRId64, run->num_blocks * 2);
+             "engine.max_num_seqs=%" PRId64 " engine.max_num_batched_tokens=%" PRId64, places,
+             larger(places, run->max_num_batched_tokens));
+    snprintf(list[1].more, sizeof list[1].more, "kv_cache.num_blocks=%" PRId64,
+             smaller(run->num_blocks * MUCH, larger(run->num_blocks, INT32_MAX)));
 }
 
 // What would make decode steps shorter.
 static void decode_remedies(const run_records *run, remedy list[2]) {
     const int64_t half = (int64_t)(run->mean_in_flight / 2);
-    const int64_t seats = half < 1 ? 1 : half < run->max_num_seqs ? half : run->max_num_seqs;
+    const int64_t places = larger(1, smaller(half, run->max_num_seqs));
     list[0] = (remedy){ .kind = SIM_PLAN_CAUSE_BATCH };
     list[1] = (remedy){ .kind = SIM_PLAN_CAUSE_CHUNKS };
-    snprintf(list[0].more, sizeof list[0].more, "engine.max_num_seqs=%" PRId64, seats);
+    snprintf(list[0].more, sizeof list[0].more, "engine.max_num_seqs=%" PRId64, places);
     snprintf(list[1].more, sizeof list[1].more, "engine.max_num_batched_tokens=%" PRId64,
              larger(run->max_num_seqs, run->max_num_batched_tokens / 4));
 }

@@ -3,7 +3,7 @@
 // Why a point misses the SLA: which bound most requests miss, and what they wait for.
 //
 // Causes are found by experiment, not read off a gauge: the same requests are served one at a time, which tells what no cluster of this layout could undercut, and the point is
-// run again with one thing changed (twice the places in a batch, twice the KV blocks, half the batch, shorter prefill chunks). What removes most of the misses is
+// run again with one thing changed (many places in a batch, many KV blocks, half the batch, shorter prefill chunks). What removes most of the misses is
 // the cause. A gauge such as "the batch was full" would not tell whether that mattered.
 #ifndef SIM_EXPERIMENT_PLAN_PLAN_CAUSE_H
 #define SIM_EXPERIMENT_PLAN_PLAN_CAUSE_H

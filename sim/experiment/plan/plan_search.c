@@ -2,6 +2,7 @@
 #include "sim/experiment/plan/plan_search.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     MAX_SCAN = 64, // contested places tried at most; of more, evenly spaced ones
@@ -116,9 +117,14 @@ sim_status sim_plan_bisect(const sim_plan_line *line, sim_plan_found *found, sim
 // --- is it monotone? -----------------------------------------------------------------------------------------------------
 
 // What is known of every place that was judged; filled again and again from the points, which know it all.
+typedef struct surveyed {
+    int64_t place;
+    const sim_plan_point *point;
+    sim_plan_verdict verdict;
+} surveyed;
+
 typedef struct survey {
-    int64_t *places; // ascending
-    sim_plan_verdict *verdicts;
+    surveyed *list; // in order of places
     size_t n;
 } survey;
 
@@ -129,38 +135,27 @@ static sim_status survey_add(survey *s, const sim_plan_line *line, const int64_t
     for (size_t i = 0; i < n; i++) {
         if (!points[i] || points[i]->fate.outcome == SIM_TRIAL_INFEASIBLE) continue;
         size_t at = 0;
-        while (at < s->n && s->places[at] < places[i]) at++;
-        if (at < s->n && s->places[at] == places[i]) continue;
-        int64_t *more = realloc(s->places, (s->n + 1) * sizeof *more);
-        if (more) s->places = more;
-        sim_plan_verdict *verdicts = realloc(s->verdicts, (s->n + 1) * sizeof *verdicts);
-        if (verdicts) s->verdicts = verdicts;
-        if (!more || !verdicts) return sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory");
-        for (size_t k = s->n; k > at; k--) {
-            s->places[k] = s->places[k - 1];
-            s->verdicts[k] = s->verdicts[k - 1];
-        }
-        s->places[at] = places[i];
-        s->verdicts[at] = points[i]->verdicts[line->scenario];
+        while (at < s->n && s->list[at].place < places[i]) at++;
+        if (at < s->n && s->list[at].place == places[i]) continue;
+        surveyed *more = realloc(s->list, (s->n + 1) * sizeof *more);
+        if (!more) return sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory");
+        s->list = more;
+        memmove(&more[at + 1], &more[at], (s->n - at) * sizeof *more);
+        more[at] = (surveyed){ places[i], points[i], points[i]->verdicts[line->scenario] };
         s->n++;
     }
     return SIM_OK;
 }
 
-static void survey_clear(survey *s) {
-    free(s->places);
-    free(s->verdicts);
-}
-
 // Hardest place that meets the SLA, easiest that misses it.
 static int64_t hardest_meeting(const survey *s) {
     for (size_t i = 0; i < s->n; i++)
-        if (s->verdicts[i] == SIM_PLAN_MEETS) return s->places[i];
+        if (s->list[i].verdict == SIM_PLAN_MEETS) return s->list[i].place;
     return SIM_PLAN_NOWHERE;
 }
 static int64_t easiest_missing(const survey *s) {
     for (size_t i = s->n; i > 0; i--)
-        if (s->verdicts[i - 1] == SIM_PLAN_MISSES) return s->places[i - 1];
+        if (s->list[i - 1].verdict == SIM_PLAN_MISSES) return s->list[i - 1].place;
     return SIM_PLAN_NOWHERE;
 }
 
@@ -215,24 +210,51 @@ static int64_t find_safe(const survey *s, int64_t answer) {
     const int64_t miss = easiest_missing(s);
     int64_t safe = SIM_PLAN_NOWHERE;
     if (miss < answer) return answer;
-    for (size_t i = s->n; i > 0 && s->places[i - 1] > miss; i--)
-        if (s->verdicts[i - 1] == SIM_PLAN_MEETS) safe = s->places[i - 1];
+    for (size_t i = s->n; i > 0 && s->list[i - 1].place > miss; i--)
+        if (s->list[i - 1].verdict == SIM_PLAN_MEETS) safe = s->list[i - 1].place;
     return safe;
 }
 
-// Nothing at the easy end meets the SLA: does something inside? Eighths of the line, and powers of two from its hard end.
+// Eighths of the line, and powers of two from its hard end.
 static sim_status probe_inside(survey *s, const sim_plan_line *line, int64_t easiest, sim_error *error) {
     int64_t places[MAX_SCAN];
     size_t n = 0;
-    for (int64_t i = 1; i < 8; i++) places[n++] = easiest * i / 8;
+    for (int64_t i = 1; i <= 8; i++) places[n++] = easiest * i / 8;
     for (int64_t at = 1; at <= easiest && n < MAX_SCAN; at *= 2) places[n++] = at - 1;
     return survey_add(s, line, places, n, error);
+}
+
+static size_t best_of(const survey *s, const sim_plan_line *line) {
+    size_t best = 0;
+    double share = -1;
+    for (size_t i = 0; i < s->n; i++) {
+        const double mean = sim_plan_point_attainment(line->points, s->list[i].point, line->scenario).mean;
+        if (mean < share) continue; // of equals the easiest
+        share = mean;
+        best = i;
+    }
+    return best;
+}
+
+// Nothing at the easy end meets the SLA: does something inside? Look around the place with the largest share of good requests, closer and closer, as long as it is
+// inside.
+static sim_status climb(survey *s, const sim_plan_line *line, int64_t easiest, sim_error *error) {
+    sim_status status = probe_inside(s, line, easiest, error);
+    for (size_t n_before = 0; !status && s->n > n_before && hardest_meeting(s) == SIM_PLAN_NOWHERE;) {
+        n_before = s->n;
+        const size_t best = best_of(s, line);
+        if (best + 1 >= s->n) break; // the easy end itself
+        const int64_t at = s->list[best].place, before = best ? s->list[best - 1].place : at;
+        const int64_t places[] = { before + (at - before) / 2, at + (s->list[best + 1].place - at) / 2 };
+        status = survey_add(s, line, places, 2, error);
+    }
+    return status;
 }
 
 // The boundary on the hard side of what meets the SLA inside, if anything does.
 static sim_status search_inside(survey *s, const sim_plan_line *line, sim_plan_found *found, sim_error *error) {
     const int64_t easiest = found->easiest;
-    sim_status status = probe_inside(s, line, easiest, error);
+    sim_status status = climb(s, line, easiest, error);
     const int64_t inside = hardest_meeting(s);
     if (status || inside == SIM_PLAN_NOWHERE) return status;
     sim_plan_line part = *line;
@@ -256,6 +278,6 @@ sim_status sim_plan_search(const sim_plan_line *line, int64_t n_near, sim_plan_f
         if (!status) found->safe = find_safe(&s, found->answer);
     }
     if (found->answer < bisected) found->open = found->answer; // what was undecided lies beyond it now
-    survey_clear(&s);
+    free(s.list);
     return status;
 }
