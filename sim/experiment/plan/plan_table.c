@@ -100,7 +100,7 @@ static void put_headroom(const sim_plan_answer *answer, FILE *out) {
     const sim_plan_headroom *headroom = &answer->headroom;
     if (!headroom->is_known) return;
     const bool is_rate = headroom->axis.per_unit != 1;
-    fprintf(out, "Headroom         the answer takes %s%.2f times the load (%s %.4g)\n",
+    fprintf(out, "Headroom         the load may be %s%.2f times as high (%s %.4g; tried in steps of 5 %%)\n",
             headroom->is_at_least ? "at least " : "", headroom->factor, is_rate ? "requests/s" : headroom->axis.key,
             headroom->value);
 }
