@@ -73,9 +73,13 @@ static sim_status dry_run(sim_sweep *sweep, uint32_t n_threads, sim_error *error
     sim_sweep_write_points(sweep, stdout);
     const sim_status status = sim_sweep_probe(sweep, &n_probed, &cpu_s, error);
     if (status) return status;
+    const sim_sweep_config *settings = sim_sweep_settings(sweep);
+    const sim_sweep_counts counts = sim_sweep_count(sweep);
+    const bool is_search = settings->method == SIM_SWEEP_BAYES || settings->method == SIM_SWEEP_HALVING;
+    if (is_search) printf("points are chosen as results come in\n");
     printf("\n%zu runs to go, about %.3g CPU s, %.3g s with -j %u (from %zu of them)\n",
-           sim_sweep_count(sweep).planned - sim_sweep_count(sweep).reused, cpu_s, cpu_s / n_threads, n_threads,
-           n_probed);
+           is_search ? (size_t)(settings->samples * settings->repeat) : counts.planned - counts.reused, cpu_s,
+           cpu_s / n_threads, n_threads, n_probed);
     return SIM_OK;
 }
 
@@ -93,11 +97,12 @@ static sim_status run_sweep(const sim_cli *cli, sim_sweep *sweep, sim_error *err
                          counts.done, cli->output ? " (go on with --resume)" : "");
 }
 
-static sim_status sweep_config(const sim_cli *cli, const sim_config *config, sim_error *error) {
+static sim_status sweep_config(const sim_cli *cli, const sim_config *config, const sim_ranks *ranks, sim_error *error) {
     sim_sweep_options options = { .version = FOREPASS_VERSION,
                                   .output = cli->output,
                                   .overwrite = cli->overwrite,
                                   .resume = cli->resume,
+                                  .ranks = *ranks,
                                   .progress = sim_cli_progress(cli),
                                   .warn = cli->quiet ? NULL : print_warning };
     sim_sweep *sweep;
@@ -112,7 +117,7 @@ static sim_status sweep_config(const sim_cli *cli, const sim_config *config, sim
     return status;
 }
 
-static sim_status run(const sim_cli *cli, sim_error *error) {
+static sim_status sweep(const sim_cli *cli, const sim_ranks *ranks, sim_error *error) {
     char path[4200];
     sim_config *config;
     sim_status status = check_options(cli, error);
@@ -120,8 +125,28 @@ static sim_status run(const sim_cli *cli, sim_error *error) {
     if (cli->export && find_database(cli->arguments[0], path, sizeof path)) return export_database(path, error);
     status = sim_cli_config(cli, cli->arguments[0], &config, error);
     if (status) return status;
-    status = sweep_config(cli, config, error);
+    status = sweep_config(cli, config, ranks, error);
     sim_config_free(config);
+    return status;
+}
+
+// A rank above 0 says nothing: what is wrong, rank 0 finds and tells.
+static void serve(const sim_cli *cli) {
+    sim_config *config;
+    if (check_options(cli, NULL) || sim_cli_config(cli, cli->arguments[0], &config, NULL)) return;
+    sim_sweep_serve(config, sim_cli_catch_signals());
+    sim_config_free(config);
+}
+
+static sim_status run(const sim_cli *cli, sim_error *error) {
+    sim_ranks ranks;
+    sim_status status = sim_ranks_join(&ranks, error);
+    if (status) return status;
+    if (ranks.rank == 0)
+        status = sweep(cli, &ranks, error);
+    else
+        serve(cli);
+    sim_ranks_leave(&ranks);
     return status;
 }
 
@@ -132,7 +157,8 @@ const sim_command sim_cmd_sweep = {
     .details =
         "With -o DIR: sweep.db (SQLite: views ranking and pareto), sweep.csv and config.ini. Every finished run is "
         "in the database at once;\n"
-        "--resume goes on after an interruption. forepass list keys tells what [sweep] takes.\n",
+        "--resume goes on after an interruption. forepass list keys tells what [sweep] takes.\n"
+        "Built with -DFOREPASS_MPI=ON it shares the runs over the ranks of mpirun or srun.\n",
     .options = SIM_OPT_SET | SIM_OPT_DATA | SIM_OPT_OUTPUT | SIM_OPT_FORMAT | SIM_OPT_QUIET | SIM_OPT_PROGRESS |
                SIM_OPT_SEED | SIM_OPT_JOBS | SIM_OPT_SWEEP,
     .min_arguments = 1,

@@ -16,6 +16,7 @@
     X(SIM_USAGE, 2, "usage or configuration error")             \
     X(SIM_BAD_DATA, 3, "bad input data")                        \
     X(SIM_DEAD_END, 4, "the run could not finish")              \
+    X(SIM_GIVEN_UP, 4, "the run was given up")                  \
     X(SIM_INTERRUPTED, 130, "interrupted by SIGINT")            \
     X(SIM_TERMINATED, 143, "interrupted by SIGTERM")
 

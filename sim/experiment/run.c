@@ -80,6 +80,10 @@ static sim_status put_together(sim_run *run, sim_error *error) {
                                     settings->load.warmup_ns, (uint64_t)settings->load.warmup_requests, error);
     if (status) return status;
     run->collector.stopped = run->options->stopped;
+    if (run->options->gives_up && sim_sla_is_given(&settings->sla)) {
+        run->collector.give_up_on = &settings->sla;
+        run->collector.max_misses = sim_sla_allowed_misses(&settings->sla, run->workload->n_requests);
+    }
     if (run->fpm_log.file) sim_collector_log_passes(&run->collector, &run->fpm_log);
     return sim_settings_cluster(settings, run->workload, run->estimator, run->tuner, run->collector.observers,
                                 run->options->n_threads, &run->cluster, error);

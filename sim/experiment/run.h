@@ -16,6 +16,7 @@ typedef struct sim_run_options {
     bool is_paired;      // run again without tuning and on the clock of the truth (paired.h); needs a [truth]
     uint32_t n_threads;  // >= 1; the results are the same with any number
     FILE *progress;      // where a progress line goes; NULL = none
+    bool gives_up;       // once [sla] cannot be met any more, with SIM_GIVEN_UP
     const volatile sig_atomic_t *stopped; // set by a signal handler; NULL = never
     // Called with one line each for what a user must know though the run goes on, and for what was decided in his place; NULL = not told.
     void (*warn)(void *context, const char *line);

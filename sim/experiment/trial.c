@@ -9,11 +9,12 @@
 #include "sim/experiment/run.h"
 #include "sim/experiment/workload_store.h"
 
-const char *const sim_trial_outcome_names[] = { "done", "infeasible", "failed", NULL };
+const char *const sim_trial_outcome_names[] = { "done", "infeasible", "failed", "stopped", NULL };
 
 struct sim_trials {
     sim_workload_store *workloads;
     const volatile sig_atomic_t *stopped;
+    bool gives_up;
 };
 
 sim_status sim_trials_new(sim_trials **trials, uint32_t n_threads, const volatile sig_atomic_t *stopped,
@@ -30,6 +31,8 @@ sim_status sim_trials_new(sim_trials **trials, uint32_t n_threads, const volatil
     return SIM_OK;
 }
 
+void sim_trials_give_up(sim_trials *trials) { trials->gives_up = true; }
+
 void sim_trials_free(sim_trials *trials) {
     if (!trials) return;
     sim_workload_store_free(trials->workloads);
@@ -44,7 +47,9 @@ static double thread_cpu_s(void) {
 
 static sim_status run_on(const sim_trials *trials, const sim_config *config, const sim_settings *settings,
                          const sim_workload *workload, sim_trial *trial, sim_error *error) {
-    const sim_run_options options = { .workload = workload, .n_threads = 1, .stopped = trials->stopped };
+    const sim_run_options options = {
+        .workload = workload, .n_threads = 1, .gives_up = trials->gives_up, .stopped = trials->stopped
+    };
     const double started_s = thread_cpu_s();
     sim_run *run = NULL;
     sim_status status = sim_run_execute(&run, config, settings, &options, error);
@@ -73,13 +78,35 @@ sim_status sim_trial_run(sim_trials *trials, const sim_config *config, sim_trial
     *trial = (sim_trial){ .outcome = SIM_TRIAL_DONE };
     const sim_status status = run_config(trials, config, trial, &why);
     if (!status) return SIM_OK;
-    const bool is_own = status == SIM_USAGE || status == SIM_DEAD_END || status == SIM_NO_MEMORY;
+    const bool is_own =
+        status == SIM_USAGE || status == SIM_DEAD_END || status == SIM_NO_MEMORY || status == SIM_GIVEN_UP;
     if (!is_own) {
         if (error) *error = why;
         return status;
     }
-    trial->outcome = status == SIM_USAGE ? SIM_TRIAL_INFEASIBLE : SIM_TRIAL_FAILED;
-    snprintf(trial->reason, sizeof trial->reason, "%s", why.message);
+    trial->outcome = status == SIM_USAGE      ? SIM_TRIAL_INFEASIBLE
+                     : status == SIM_GIVEN_UP ? SIM_TRIAL_STOPPED
+                                              : SIM_TRIAL_FAILED;
+    if (status == SIM_GIVEN_UP)
+        snprintf(trial->reason, sizeof trial->reason, "[sla] cannot be met any more");
+    else
+        snprintf(trial->reason, sizeof trial->reason, "%s", why.message);
+    return SIM_OK;
+}
+
+sim_status sim_trial_count_requests(sim_trials *trials, const sim_config *config, size_t *n_requests,
+                                    sim_error *error) {
+    sim_workload_config settings;
+    sim_load_config load;
+    const sim_workload *workload;
+    sim_config_fill(config, &sim_workload_keys, &settings);
+    sim_config_fill(config, &sim_csv_keys, &settings.csv);
+    sim_config_fill(config, &sim_load_keys, &load);
+    const sim_status status =
+        sim_workload_store_take(trials->workloads, config, &settings, (uint64_t)load.seed, &workload, error);
+    if (status) return status;
+    *n_requests = workload->n_requests;
+    sim_workload_store_give_back(trials->workloads, workload);
     return SIM_OK;
 }
 
@@ -88,9 +115,13 @@ void sim_trial_clear(sim_trial *trial) {
     trial->summary = NULL;
 }
 
-// Numbers of a summary stand as raw text, which is exact (summary_json.c).
+// Numbers of a summary stand as raw text, which is exact (summary_json.c); in one that was read back they are numbers.
 static bool read_number(const cJSON *item, double *value) {
     char *end = NULL;
+    if (cJSON_IsNumber(item)) {
+        *value = item->valuedouble;
+        return true;
+    }
     if (!cJSON_IsRaw(item)) return false;
     *value = strtod(item->valuestring, &end);
     return end != item->valuestring && *end == '\0';

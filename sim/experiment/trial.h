@@ -12,9 +12,10 @@
 typedef enum sim_trial_outcome {
     SIM_TRIAL_DONE,
     SIM_TRIAL_INFEASIBLE, // the configuration contradicts itself, does not fit the GPU, ...
-    SIM_TRIAL_FAILED      // it ran into a dead end, or out of memory
+    SIM_TRIAL_FAILED,     // it ran into a dead end, or out of memory
+    SIM_TRIAL_STOPPED     // given up: [sla] could not be met any more
 } sim_trial_outcome;
-extern const char *const sim_trial_outcome_names[]; // "done", "infeasible", "failed", NULL
+extern const char *const sim_trial_outcome_names[]; // "done", "infeasible", "failed", "stopped", NULL
 
 typedef struct sim_trial {
     sim_trial_outcome outcome;
@@ -25,13 +26,17 @@ typedef struct sim_trial {
 
 typedef struct sim_trials sim_trials; // what the runs share
 
-// `stopped` as in sim_run_options. `n_threads`: how many runs go on at a time.
+// `stopped` as in sim_run_options. `n_threads`: how many runs go on at a time. Runs that cannot meet their [sla] any more go on to their end unless
+// sim_trials_give_up was called.
 sim_status sim_trials_new(sim_trials **trials, uint32_t n_threads, const volatile sig_atomic_t *stopped,
                           sim_error *error);
+void sim_trials_give_up(sim_trials *trials);
 void sim_trials_free(sim_trials *trials);
 
 // Run `config` on one thread. SIM_OK whatever its outcome; another status is one that the next run would meet as well (a trace that cannot be read), or a signal.
 sim_status sim_trial_run(sim_trials *trials, const sim_config *config, sim_trial *trial, sim_error *error);
+// Requests of the workload of `config`, which stays loaded for its runs.
+sim_status sim_trial_count_requests(sim_trials *trials, const sim_config *config, size_t *n_requests, sim_error *error);
 void sim_trial_clear(sim_trial *trial);
 
 // A number of the summary by its key, "block.key" for one inside a block. False when there is none of that name, or it is no number.

@@ -37,12 +37,20 @@ static void on_preempted(void *self, uint32_t request, int64_t now_ns) {
     lane->n_preemptions++;
 }
 
+static void count_miss(sim_collector *collector, uint32_t request) {
+    const sim_request_record *record = &collector->records[request];
+    const bool is_good = record->status == SIM_REQUEST_COMPLETED && sim_sla_is_good(collector->give_up_on, record);
+    if (is_good || !sim_collector_is_measured(collector, request)) return;
+    atomic_fetch_add_explicit(&collector->n_missed, 1, memory_order_relaxed);
+}
+
 static void finish(sim_collector_lane *lane, uint32_t request, sim_request_status status, int64_t now_ns) {
     sim_request_record *record = record_of(lane, request);
     record->status = (uint8_t)status;
     record->finish_ns = now_ns;
     if (now_ns > lane->last_terminal_ns) lane->last_terminal_ns = now_ns;
     atomic_fetch_add_explicit(&lane->collector->n_done, 1, memory_order_relaxed);
+    if (lane->collector->give_up_on) count_miss(lane->collector, request);
 }
 
 static void on_rejected(void *self, uint32_t request, sim_reject_reason reason, int64_t now_ns) {
@@ -67,8 +75,8 @@ static void on_token_gaps(void *self, int64_t gap_ns, uint64_t n_tokens, int64_t
 
 static void on_finished(void *self, uint32_t request, uint32_t n_output_tokens, int64_t now_ns) {
     sim_collector_lane *lane = self;
-    finish(lane, request, SIM_REQUEST_COMPLETED, now_ns);
     record_of(lane, request)->n_output_tokens = n_output_tokens;
+    finish(lane, request, SIM_REQUEST_COMPLETED, now_ns);
     lane->n_completed++;
 }
 
@@ -81,6 +89,9 @@ static sim_status on_tick(void *self, int64_t now_ns) {
     sim_collector *collector = lane->collector;
     if (collector->stopped && *collector->stopped)
         return *collector->stopped == SIGTERM ? SIM_TERMINATED : SIM_INTERRUPTED;
+    if (collector->give_up_on &&
+        atomic_load_explicit(&collector->n_missed, memory_order_relaxed) > collector->max_misses)
+        return SIM_GIVEN_UP;
     // The bar looks at the wall clock, which is not free: ask it now and then, and only from one thread.
     if (collector->progress && lane == collector->lanes && (++lane->n_ticks & 1023) == 0)
         sim_progress_update(collector->progress, atomic_load_explicit(&collector->n_done, memory_order_relaxed),
@@ -160,4 +171,8 @@ bool sim_collector_is_measured(const sim_collector *collector, size_t request) {
     const sim_request_record *record = &collector->records[request];
     return record->status != SIM_REQUEST_PENDING && request >= collector->warmup_requests &&
            record->arrival_ns >= collector->warmup_ns;
+}
+
+double sim_record_tpot_ns(const sim_request_record *record) {
+    return ((double)record->finish_ns - (double)record->first_token_ns) / (record->n_output_tokens - 1);
 }

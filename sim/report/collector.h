@@ -10,6 +10,7 @@
 
 #include "sim/cluster/cluster.h"
 #include "sim/report/gap_histogram.h"
+#include "sim/report/sla.h"
 
 typedef enum sim_request_status {
     SIM_REQUEST_PENDING, // never arrived
@@ -62,7 +63,11 @@ struct sim_collector {
     struct sim_fpm_log *fpm_log;          // NULL = none; not owned
     struct sim_progress *progress;        // NULL = none; not owned
     const volatile sig_atomic_t *stopped; // signal that asks to stop, 0 = none; may be NULL
-    atomic_uint_least64_t n_done;         // terminal requests, for the progress bar
+    // Once more than `max_misses` measured requests have missed `give_up_on` the run ends as SIM_GIVEN_UP; NULL = never.
+    const sim_sla_config *give_up_on;
+    uint64_t max_misses;
+    atomic_uint_least64_t n_missed;
+    atomic_uint_least64_t n_done; // terminal requests, for the progress bar
 };
 
 // n_lanes >= 1 threads will tell it, each through its own observer.
@@ -77,5 +82,8 @@ const sim_collector_lane *sim_collector_join(sim_collector *collector);
 
 // Does the request count in the latency statistics?
 bool sim_collector_is_measured(const sim_collector *collector, size_t request);
+
+// (last token - first token) / (tokens - 1) of a completed request with two tokens or more.
+double sim_record_tpot_ns(const sim_request_record *record);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Keys of [report] and [sla].
+// Keys of [report].
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,34 +41,3 @@ static const sim_key report_keys[] = {
       .help = "percentiles of every latency in the summary" },
 };
 const sim_key_table sim_report_keys = { "report", "what the summary shows", report_keys, 1 };
-
-#define BOUND(key, field, text)                                                                               \
-    {                                                                                                         \
-        .name = key, .type = SIM_KEY_DURATION, .offset = offsetof(sim_sla_config, field), .default_text = "", \
-        .min = 0, .is_min_exclusive = true, .max = 9e18, .word = "", .word_value = 0, .help = text            \
-    }
-static const sim_key sla_keys[] = {
-    BOUND("ttft", ttft_ns, "longest time to first token of a good request"),
-    BOUND("tpot", tpot_ns, "longest time per output token after the first"),
-    BOUND("itl", itl_ns, "another name of tpot; both is an error"),
-    BOUND("e2e", e2e_ns, "longest time from arrival to last token"),
-    { .name = "percentile",
-      .type = SIM_KEY_REAL,
-      .offset = offsetof(sim_sla_config, percentile),
-      .default_text = "99",
-      .min = 0,
-      .is_min_exclusive = true,
-      .max = 100,
-      .unit = "per cent",
-      .help = "share of arrived requests that must be good" },
-};
-const sim_key_table sim_sla_keys = { "sla", "bounds that make a request good", sla_keys,
-                                     sizeof sla_keys / sizeof *sla_keys };
-
-sim_status sim_sla_check(const sim_config *config, sim_sla_config *sla, sim_error *error) {
-    if (sla->itl_ns > 0 && sla->tpot_ns > 0)
-        return sim_config_contradiction(config, error, "sla", "itl",
-                                        "sla.itl is another name of sla.tpot (give one of them)");
-    if (sla->itl_ns > 0) sla->tpot_ns = sla->itl_ns;
-    return SIM_OK;
-}

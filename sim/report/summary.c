@@ -18,12 +18,6 @@ const char *const sim_not_modelled[] = {
 
 static double per(double amount, double of) { return of > 0 ? amount / of : 0; }
 
-static double last_token_ns(const sim_request_record *record) { return (double)record->finish_ns; }
-
-static double tpot_ns(const sim_request_record *record) {
-    return (last_token_ns(record) - (double)record->first_token_ns) / (record->n_output_tokens - 1);
-}
-
 // --- latencies --------------------------------------------------------------------------------------------------------
 
 // A metric in ms of a completed request; false where it has none.
@@ -39,7 +33,7 @@ static bool ttst_of(const sim_request_record *record, double *ms) {
 }
 static bool tpot_of(const sim_request_record *record, double *ms) {
     if (record->n_output_tokens < 2) return false;
-    *ms = tpot_ns(record) / 1e6;
+    *ms = sim_record_tpot_ns(record) / 1e6;
     return true;
 }
 static bool e2e_of(const sim_request_record *record, double *ms) {
@@ -87,18 +81,10 @@ static void gap_statistics(const sim_run_facts *facts, sim_summary *summary) {
 
 // --- goodput ----------------------------------------------------------------------------------------------------------
 
-bool sim_sla_is_good(const sim_sla_config *sla, const sim_request_record *record) {
-    bool has_output = record->n_output_tokens > 0;
-    if (!has_output && (sla->ttft_ns > 0 || sla->tpot_ns > 0)) return false;
-    if (sla->ttft_ns > 0 && record->first_token_ns - record->arrival_ns > sla->ttft_ns) return false;
-    if (sla->tpot_ns > 0 && record->n_output_tokens > 1 && tpot_ns(record) > (double)sla->tpot_ns) return false;
-    return sla->e2e_ns == 0 || record->finish_ns - record->arrival_ns <= sla->e2e_ns;
-}
-
 static void goodput(const sim_run_facts *facts, double duration_s, sim_summary *summary) {
     const sim_collector *collector = facts->collector;
     const sim_sla_config *sla = facts->sla;
-    summary->has_sla = sla->ttft_ns > 0 || sla->tpot_ns > 0 || sla->e2e_ns > 0;
+    summary->has_sla = sim_sla_is_given(sla);
     if (!summary->has_sla) return;
     uint64_t n_good = 0, n_arrived = 0, n_tokens = 0;
     for (size_t i = 0; i < collector->n_records; i++) {

@@ -14,21 +14,7 @@ typedef struct sim_report_config { // section [report]
     sim_percentiles percentiles;
 } sim_report_config;
 
-// Bounds of a good request, all inclusive; 0 = not given.
-typedef struct sim_sla_config { // section [sla]
-    int64_t ttft_ns, tpot_ns, itl_ns, e2e_ns;
-    double percentile;
-} sim_sla_config;
-
 extern const sim_key_table sim_report_keys;
-extern const sim_key_table sim_sla_keys;
-
-// tpot and its alias itl given together: SIM_USAGE. Folds the alias into tpot_ns.
-sim_status sim_sla_check(const sim_config *config, sim_sla_config *sla, sim_error *error);
-
-// Does a completed request meet every bound given? One without output is good only under an e2e bound alone.
-bool sim_sla_is_good(const sim_sla_config *sla, const sim_request_record *record);
-
 typedef struct sim_run_facts {
     const sim_workload *workload;
     const sim_collector *collector;

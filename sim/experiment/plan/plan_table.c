@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "sim/experiment/plan/plan_report.h"
 #include "sim/kernel/clock.h"
@@ -131,11 +132,21 @@ static void put_effort(const sim_plan_answer *answer, FILE *out) {
 
 // --- the curve -------------------------------------------------------------------------------------------------------------
 
-static void put_row(const sim_plan_answer *answer, const sim_plan_row *row, FILE *out) {
+// Of the column of layouts.
+static int layout_width(const sim_plan_answer *answer) {
+    size_t widest = strlen("layout");
+    for (size_t i = 0; i < answer->n_rows; i++) {
+        const size_t n = strlen(answer->rows[i].point->assignments);
+        if (n > widest) widest = n;
+    }
+    return (int)widest;
+}
+
+static void put_row(const sim_plan_answer *answer, const sim_plan_row *row, int width, FILE *out) {
     const sim_sla_config *sla = sim_plan_points_sla(answer->points);
     const sim_plan_point *point = row->point;
     if (isnan(row->value))
-        fprintf(out, "%c %-44s", row->is_answer ? '>' : ' ', point->assignments);
+        fprintf(out, "%c %-*s", row->is_answer ? '>' : ' ', width, point->assignments);
     else
         fprintf(out, "%c %12.6g", row->is_answer ? '>' : ' ', row->value);
     fprintf(out, " %6" PRIu64, point->gpus);
@@ -154,20 +165,20 @@ static void put_row(const sim_plan_answer *answer, const sim_plan_row *row, FILE
 
 static void put_curve(const sim_plan_answer *answer, FILE *out) {
     const sim_sla_config *sla = sim_plan_points_sla(answer->points);
+    const int width = layout_width(answer);
     if (answer->space.inner)
         fprintf(out, "\n  %12s", "value");
     else
-        fprintf(out, "\n  %-44s", "layout");
+        fprintf(out, "\n  %-*s", width, "layout");
     fprintf(out, " %6s  %-9s %4s %8s  %-17s", "GPUs", "SLA", "runs", "good %", "interval");
     for (sim_plan_bound b = 0; b < SIM_PLAN_BOUNDS; b++) {
         if (sim_plan_bound_ns(sla, b) == 0) continue;
-        char title[64], column[72];
+        char title[64];
         sim_plan_bound_title(sla, b, title, sizeof title);
-        snprintf(column, sizeof column, "%s", title);
-        fprintf(out, " %14s", column);
+        fprintf(out, " %14s", title);
     }
     fputc('\n', out);
-    for (size_t i = 0; i < answer->n_rows; i++) put_row(answer, &answer->rows[i], out);
+    for (size_t i = 0; i < answer->n_rows; i++) put_row(answer, &answer->rows[i], width, out);
 }
 
 sim_status sim_plan_write_table(const sim_plan_answer *answer, FILE *out, sim_error *error) {

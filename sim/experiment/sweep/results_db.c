@@ -167,11 +167,12 @@ sim_status sim_results_add_point(sim_results *results, size_t position, const ch
                         error);
 }
 
-sim_status sim_results_has(sim_results *results, const char *hash, uint32_t repeat, const char *version, bool *is_there,
-                           sim_error *error) {
+sim_status sim_results_has(sim_results *results, const char *hash, uint32_t repeat, const char *version,
+                           bool takes_stopped, bool *is_there, sim_error *error) {
     int n = 0;
-    char *sql = sqlite3_mprintf("SELECT count(*) FROM run WHERE point = %Q AND repeat = %u AND version = %Q", hash,
-                                repeat, version);
+    char *sql = sqlite3_mprintf("SELECT count(*) FROM run WHERE point = %Q AND repeat = %u AND version = %Q AND (%d "
+                                "OR status <> 'stopped')",
+                                hash, repeat, version, (int)takes_stopped);
     if (!sql) return no_memory(error);
     const sim_status status = sim_results_query(results, sql, take_count, &n, error);
     sqlite3_free(sql);

@@ -51,9 +51,9 @@ sim_status sim_results_begin(sim_results *results, const sim_experiment *experim
 // Point `position` of the design; `keys` is the JSON object of its values.
 sim_status sim_results_add_point(sim_results *results, size_t position, const char *hash, const char *keys,
                                  sim_error *error);
-// Is this run there, made by `version`? One made by another version is not, and gets replaced.
-sim_status sim_results_has(sim_results *results, const char *hash, uint32_t repeat, const char *version, bool *is_there,
-                           sim_error *error);
+// Is this run there, made by `version`? One made by another version is not, nor one that was given up unless `takes_stopped`; they get replaced.
+sim_status sim_results_has(sim_results *results, const char *hash, uint32_t repeat, const char *version,
+                           bool takes_stopped, bool *is_there, sim_error *error);
 sim_status sim_results_put(sim_results *results, const sim_result *result, const char *version, sim_error *error);
 // Several of the calls above as one change on disk.
 sim_status sim_results_transaction(sim_results *results, bool begins, sim_error *error);

@@ -252,6 +252,9 @@ void sim_space_free(sim_space *space) {
 size_t sim_space_n_keys(const sim_space *space) { return space->n_keys; }
 const char *sim_space_key(const sim_space *space, size_t key) { return space->keys[key]; }
 size_t sim_space_n_dimensions(const sim_space *space) { return space->n_dimensions; }
+const sim_domain *sim_space_domain(const sim_space *space, size_t dimension_index) {
+    return &space->dimensions[dimension_index].domain;
+}
 size_t sim_space_n_values(const sim_space *space, size_t dimension_index) {
     return space->dimensions[dimension_index].domain.n_values;
 }
@@ -276,11 +279,21 @@ static bool has_expressions(const sim_space *space) {
     return space->n_derived > 0 || space->n_constraints > 0;
 }
 
+static sim_status keep_path(const making *in, size_t key) {
+    char spelled[SIM_CANONICAL_BYTES];
+    const sim_key *of = sim_config_spell(in->config, in->space->keys[key], spelled);
+    const bool is_path = of->type == SIM_KEY_PATH || of->type == SIM_KEY_NAMED;
+    if (!is_path || strcmp(spelled, in->point->values[key]) == 0) return SIM_OK;
+    in->point->absolute[key] = strdup(spelled);
+    return in->point->absolute[key] ? SIM_OK : no_memory(in->error);
+}
+
 static sim_status set_key(const making *in, size_t key, const char *text, const char *file, int64_t line) {
     char *kept = strdup(text);
     if (!kept) return no_memory(in->error);
     in->point->values[key] = kept;
     sim_status status = sim_config_set_at(in->config, in->space->keys[key], text, file, line, in->error);
+    if (!status) status = keep_path(in, key);
     if (!status && has_expressions(in->space))
         status = sim_expressions_set(in->space->expressions, in->config, in->space->keys[key], in->error);
     return status;
@@ -336,9 +349,10 @@ static sim_status check_constraints(const making *in) {
 }
 
 static sim_status begin_point(making *in, sim_space *space, sim_point *point, sim_error *error) {
-    *point = (sim_point){ .values = calloc(space->n_keys + 1, sizeof *point->values) };
-    if (!point->values) return no_memory(error);
+    *point = (sim_point){ .values = calloc(space->n_keys + 1, sizeof *point->values),
+                          .absolute = calloc(space->n_keys + 1, sizeof *point->absolute) };
     *in = (making){ space, NULL, point, error };
+    if (!point->values || !point->absolute) return no_memory(error);
     sim_status status = sim_config_copy(&in->config, space->config, error);
     for (size_t k = 0; k < space->n_keys && !status && has_expressions(space); k++)
         status = sim_expressions_set(space->expressions, in->config, space->keys[k], error);
@@ -383,16 +397,23 @@ sim_status sim_space_row(sim_space *space, const char *const *values, const char
 
 void sim_point_clear(sim_point *point, size_t n_keys) {
     for (size_t k = 0; point->values && k < n_keys; k++) free(point->values[k]);
+    for (size_t k = 0; point->absolute && k < n_keys; k++) free(point->absolute[k]);
     free(point->values);
+    free(point->absolute);
     free(point->reason);
     *point = (sim_point){ .values = NULL };
 }
 
+const char *sim_point_setting(const sim_point *point, size_t key) {
+    return point->absolute && point->absolute[key] ? point->absolute[key] : point->values[key];
+}
+
 sim_status sim_space_config(const sim_space *space, const sim_point *point, sim_config **config, sim_error *error) {
     sim_status status = sim_config_copy(config, space->config, error);
-    for (size_t k = 0; k < space->n_keys && !status; k++)
-        if (point->values[k])
-            status = sim_config_set_at(*config, space->keys[k], point->values[k], "(sweep)", 0, error);
+    for (size_t k = 0; k < space->n_keys && !status; k++) {
+        const char *setting = sim_point_setting(point, k);
+        if (setting) status = sim_config_set_at(*config, space->keys[k], setting, "(sweep)", 0, error);
+    }
     if (!status) return SIM_OK;
     sim_config_free(*config);
     *config = NULL;

@@ -12,8 +12,9 @@
 typedef struct sim_space sim_space;
 
 typedef struct sim_point {
-    char **values; // of each key of the space, as text; NULL: the key stays as the configuration has it
-    char *reason;  // why it cannot run; NULL: it may
+    char **values;   // of each key of the space, as written; NULL: the key stays as the configuration has it
+    char **absolute; // where that is another text: a relative path, from where it was written; else NULL
+    char *reason;    // why it cannot run; NULL: it may
     sim_fingerprint hash;
     sim_fingerprint trace_hash; // of the trace's bytes; "" without one
 } sim_point;
@@ -27,6 +28,7 @@ void sim_space_free(sim_space *space);
 size_t sim_space_n_keys(const sim_space *space);
 const char *sim_space_key(const sim_space *space, size_t key);
 size_t sim_space_n_dimensions(const sim_space *space);
+const sim_domain *sim_space_domain(const sim_space *space, size_t dimension);
 // Values of a dimension; 0: it is continuous.
 size_t sim_space_n_values(const sim_space *space, size_t dimension);
 // Where a continuous dimension is written, for messages; `name` is that of its first key.
@@ -42,6 +44,8 @@ void sim_point_clear(sim_point *point, size_t n_keys);
 // Add a key that a row of a file may set. SIM_USAGE: no such key, or one that is there already.
 sim_status sim_space_add_key(sim_space *space, const char *name, const char *file, int64_t line, sim_error *error);
 
+// What a key is set to; NULL: nothing.
+const char *sim_point_setting(const sim_point *point, size_t key);
 // The configuration of a point, a copy of the space's.
 sim_status sim_space_config(const sim_space *space, const sim_point *point, sim_config **config, sim_error *error);
 

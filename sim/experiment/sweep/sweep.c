@@ -7,26 +7,8 @@
 #include <string.h>
 
 #include "sim/experiment/settings.h"
-#include "sim/experiment/sweep/jobs.h"
 #include "sim/experiment/sweep/sweep_report.h"
-#include "sim/report/output_dir.h"
-
-struct sim_sweep {
-    const sim_config *config;
-    const sim_sweep_options *options;
-    sim_sweep_config settings;
-    uint64_t seed; // of the design
-    sim_objectives objectives;
-    sim_space *space;
-    sim_design design;
-    sim_output_dir *dir; // NULL = none
-    sim_results *results;
-    sim_trials *trials;
-    sim_job *jobs; // pending
-    size_t n_jobs;
-    sim_sweep_counts counts;
-    double best; // of the first objective, for the progress line
-};
+#include "sim/experiment/sweep/sweep_state.h"
 
 static const char *const output_names[] = { "sweep.csv", "config.ini", NULL };
 
@@ -77,7 +59,7 @@ static sim_status put(sim_sweep *sweep, const sim_job *job, const sim_job_outcom
 }
 
 // A point into the design of the database. One that a constraint excludes is its own result.
-static sim_status add_point(sim_sweep *sweep, size_t position, sim_error *error) {
+static sim_status store_point(sim_sweep *sweep, size_t position, sim_error *error) {
     const sim_point *point = &sweep->design.points[position];
     char *keys = keys_json(sweep->space, point);
     if (!keys) return no_memory(error);
@@ -103,7 +85,7 @@ static char *config_text(const sim_config *config) {
 }
 
 static sim_status begin_experiment(sim_sweep *sweep, sim_error *error) {
-    const size_t n_keys = sim_space_n_keys(sweep->space);
+    const size_t n_keys = sweep->n_shown_keys = sim_space_n_keys(sweep->space);
     const char **keys = calloc(n_keys + 1, sizeof *keys);
     char *text = config_text(sweep->config);
     for (size_t k = 0; keys && k < n_keys; k++) keys[k] = sim_space_key(sweep->space, k);
@@ -119,31 +101,73 @@ static sim_status begin_experiment(sim_sweep *sweep, sim_error *error) {
 
 // --- pending runs ----------------------------------------------------------------------------------------------------
 
-static sim_status add_jobs_of(sim_sweep *sweep, size_t position, sim_error *error) {
-    const sim_point *point = &sweep->design.points[position];
-    if (point->reason || position % sweep->options->n_shards != sweep->options->shard) return SIM_OK;
-    for (uint32_t repeat = 0; repeat < (uint32_t)sweep->settings.repeat; repeat++) {
+void sim_sweep_clear_jobs(sim_sweep *sweep) {
+    free(sweep->jobs);
+    sweep->jobs = NULL;
+    sweep->n_jobs = 0;
+}
+
+static sim_status add_job(sim_sweep *sweep, const sim_job *job, sim_error *error) {
+    const size_t n = sweep->n_jobs;
+    const bool is_full = (n & (n - 1)) == 0; // room grows by doubling
+    if (is_full) {
+        sim_job *more = realloc(sweep->jobs, (n ? 2 * n : 1) * sizeof *more);
+        if (!more) return no_memory(error);
+        sweep->jobs = more;
+    }
+    sweep->jobs[sweep->n_jobs++] = *job;
+    return SIM_OK;
+}
+
+sim_status sim_sweep_add_jobs(sim_sweep *sweep, const sim_point *point, sim_error *error) {
+    const bool takes_stopped = sweep->settings.early_stop != SIM_EARLY_STOP_OFF;
+    for (uint32_t repeat = 0; repeat < (uint32_t)sweep->settings.repeat && !point->reason; repeat++) {
         bool is_there;
-        const sim_status status =
-            sim_results_has(sweep->results, point->hash.text, repeat, sweep->options->version, &is_there, error);
+        const sim_job job = { point, repeat };
+        sim_status status = sim_results_has(sweep->results, point->hash.text, repeat, sweep->options->version,
+                                            takes_stopped, &is_there, error);
+        if (!status && !is_there) status = add_job(sweep, &job, error);
         if (status) return status;
         sweep->counts.planned++;
         sweep->counts.reused += is_there;
-        if (!is_there) sweep->jobs[sweep->n_jobs++] = (sim_job){ point, repeat };
     }
     return SIM_OK;
+}
+
+static bool is_of_shard(const sim_sweep *sweep, size_t position) {
+    return position % sweep->options->n_shards == sweep->options->shard;
 }
 
 // All points of a design that is known beforehand.
 static sim_status lay_out(sim_sweep *sweep, sim_error *error) {
     const size_t n = sweep->design.n_points;
-    sweep->jobs = calloc(n * (size_t)sweep->settings.repeat + 1, sizeof *sweep->jobs);
-    if (!sweep->jobs) return no_memory(error);
     sim_status status = sim_results_transaction(sweep->results, true, error);
     if (!status) status = begin_experiment(sweep, error);
-    for (size_t i = 0; i < n && !status; i++) status = add_point(sweep, i, error);
-    for (size_t i = 0; i < n && !status; i++) status = add_jobs_of(sweep, i, error);
+    for (size_t i = 0; i < n && !status; i++) status = store_point(sweep, i, error);
+    for (size_t i = 0; i < n && !status; i++)
+        if (is_of_shard(sweep, i)) status = sim_sweep_add_jobs(sweep, &sweep->design.points[i], error);
     return status ? status : sim_results_transaction(sweep->results, false, error);
+}
+
+static bool is_search(const sim_sweep *sweep) {
+    return sweep->settings.method == SIM_SWEEP_BAYES || sweep->settings.method == SIM_SWEEP_HALVING;
+}
+
+sim_status sim_sweep_add_point(sim_sweep *sweep, sim_point *point, size_t *position, sim_error *error) {
+    sim_design *design = &sweep->design;
+    for (*position = 0; *position < design->n_points; ++*position) {
+        if (strcmp(design->points[*position].hash.text, point->hash.text) != 0) continue;
+        sim_point_clear(point, sim_space_n_keys(sweep->space));
+        sweep->counts.same++;
+        return SIM_OK;
+    }
+    sim_status status = sim_design_add(design, point, error);
+    if (status) {
+        sim_point_clear(point, sim_space_n_keys(sweep->space));
+        return status;
+    }
+    sweep->counts.points++;
+    return store_point(sweep, *position, error);
 }
 
 // --- life ------------------------------------------------------------------------------------------------------------
@@ -168,8 +192,14 @@ static sim_status prepare(sim_sweep *sweep, sim_error *error) {
     if (!status)
         status = sim_space_new(&sweep->space, sweep->config, &sweep->settings, sim_settings_tables,
                                sim_settings_n_tables, error);
+    if (!status && is_search(sweep) && options->n_shards > 1)
+        status =
+            sim_config_contradiction(sweep->config, error, "sweep", "method",
+                                     "a search decides as it goes and cannot be cut into shards (leave --shard out, "
+                                     "or choose another sweep.method)");
     if (!status) status = sim_design_new(&sweep->design, sweep->space, &sweep->settings, sweep->seed, error);
     if (!status) status = sim_trials_new(&sweep->trials, options->n_threads, options->stopped, error);
+    if (!status && sweep->settings.early_stop == SIM_EARLY_STOP_SLA) sim_trials_give_up(sweep->trials);
     if (!status) status = open_results(sweep, error);
     sweep->counts.points = sweep->design.n_points;
     sweep->counts.same = sweep->design.n_same;
@@ -223,17 +253,74 @@ static void describe_best(void *self, char *text, size_t n) {
     if (!isnan(sweep->best)) snprintf(text, n, "best %s %.6g", sweep->objectives.list[0].figure, sweep->best);
 }
 
+// A list's keys are the columns of its file, which the design reads.
+static sim_status add_columns(sim_space *space, const sim_sweep_config *settings, sim_error *error) {
+    sim_design design;
+    const sim_status status = sim_design_new(&design, space, settings, 0, error);
+    if (!status) sim_design_clear(&design, space);
+    return status;
+}
+
 sim_status sim_sweep_run(sim_sweep *sweep, sim_error *error) {
+    return is_search(sweep) ? sim_sweep_search(sweep, error) : sim_sweep_run_jobs(sweep, error);
+}
+
+sim_status sim_sweep_run_jobs(sim_sweep *sweep, sim_error *error) {
     const sim_jobs_options options = { .n_threads = sweep->options->n_threads,
                                        .progress = sweep->options->progress,
                                        .stopped = sweep->options->stopped,
                                        .describe = describe_best };
+    const sim_ranks *ranks = &sweep->options->ranks;
+    if (ranks->n > 1)
+        return sim_ranks_run(ranks, sweep->space, sweep->trials, sweep->jobs, sweep->n_jobs, &options, take_outcome,
+                             sweep, error);
+    if (sweep->n_jobs == 0) return SIM_OK;
     return sim_jobs_run(sweep->space, sweep->trials, sweep->jobs, sweep->n_jobs, &options, take_outcome, sweep, error);
+}
+
+void sim_sweep_serve(const sim_config *config, const volatile sig_atomic_t *stopped) {
+    sim_sweep_config settings;
+    sim_space *space = NULL;
+    sim_trials *trials = NULL;
+    size_t share_key;
+    sim_error error = { .code = SIM_OK };
+    sim_config_fill(config, &sim_sweep_keys, &settings);
+    sim_status status = sim_space_new(&space, config, &settings, sim_settings_tables, sim_settings_n_tables, &error);
+    if (!status && settings.method == SIM_SWEEP_LIST) status = add_columns(space, &settings, &error);
+    if (!status && settings.method == SIM_SWEEP_HALVING)
+        status = sim_sweep_add_share_key(space, config, &share_key, &error);
+    if (!status) status = sim_trials_new(&trials, 1, stopped, &error);
+    if (!status && settings.early_stop == SIM_EARLY_STOP_SLA) sim_trials_give_up(trials);
+    sim_ranks_serve(space, trials, status, &error);
+    sim_trials_free(trials);
+    sim_space_free(space);
+}
+
+// A search has nothing laid out: the middle of its space stands for all.
+static sim_status probe_middle(sim_sweep *sweep, size_t *n_probed, double *cpu_s, sim_error *error) {
+    const size_t n_dimensions = sim_space_n_dimensions(sweep->space);
+    double *middle = malloc((n_dimensions + 1) * sizeof *middle);
+    sim_point point;
+    if (!middle) return no_memory(error);
+    for (size_t d = 0; d < n_dimensions; d++) middle[d] = 0.5;
+    sim_status status = sim_space_point(sweep->space, middle, &point, error);
+    free(middle);
+    if (status) return status;
+    const sim_job job = { &point, 0 };
+    sim_job_outcome outcome;
+    status = sim_job_run(sweep->space, sweep->trials, &job, &outcome, error);
+    sim_point_clear(&point, sim_space_n_keys(sweep->space));
+    if (status) return status;
+    free(outcome.summary);
+    *n_probed = 1;
+    *cpu_s = outcome.cpu_s * (double)(sweep->settings.samples * sweep->settings.repeat);
+    return SIM_OK;
 }
 
 sim_status sim_sweep_probe(sim_sweep *sweep, size_t *n_probed, double *cpu_s, sim_error *error) {
     enum { MAX_PROBES = 5 };
     double sum_s = 0;
+    if (is_search(sweep)) return probe_middle(sweep, n_probed, cpu_s, error);
     *n_probed = sweep->n_jobs < MAX_PROBES ? sweep->n_jobs : MAX_PROBES;
     *cpu_s = 0;
     for (size_t i = 0; i < *n_probed; i++) {
@@ -263,6 +350,7 @@ sim_status sim_sweep_write_files(sim_sweep *sweep, sim_error *error) {
 
 const sim_sweep_config *sim_sweep_settings(const sim_sweep *sweep) { return &sweep->settings; }
 const sim_space *sim_sweep_space(const sim_sweep *sweep) { return sweep->space; }
+size_t sim_sweep_n_keys(const sim_sweep *sweep) { return sweep->n_shown_keys; }
 const sim_design *sim_sweep_design(const sim_sweep *sweep) { return &sweep->design; }
 const sim_objectives *sim_sweep_objectives(const sim_sweep *sweep) { return &sweep->objectives; }
 sim_results *sim_sweep_results(sim_sweep *sweep) { return sweep->results; }

@@ -7,6 +7,7 @@
 #include <signal.h>
 
 #include "sim/experiment/sweep/design.h"
+#include "sim/experiment/sweep/ranks.h"
 #include "sim/experiment/sweep/results_db.h"
 
 typedef struct sim_sweep_options {
@@ -14,6 +15,7 @@ typedef struct sim_sweep_options {
     const char *output;  // directory of sweep.db, sweep.csv and config.ini; NULL = the database is in memory
     bool overwrite, resume;
     uint32_t n_threads;
+    sim_ranks ranks;          // this is rank 0
     uint32_t shard, n_shards; // runs the points whose position is `shard` modulo `n_shards`
     FILE *progress;
     const volatile sig_atomic_t *stopped;
@@ -41,8 +43,12 @@ sim_status sim_sweep_probe(sim_sweep *sweep, size_t *n_probed, double *cpu_s, si
 // sweep.csv and config.ini into the output directory, if there is one.
 sim_status sim_sweep_write_files(sim_sweep *sweep, sim_error *error);
 
+// A rank above 0 of an MPI job: runs what rank 0 gives it, until that is done.
+void sim_sweep_serve(const sim_config *config, const volatile sig_atomic_t *stopped);
+
 const sim_sweep_config *sim_sweep_settings(const sim_sweep *sweep);
 const sim_space *sim_sweep_space(const sim_sweep *sweep);
+size_t sim_sweep_n_keys(const sim_sweep *sweep); // of the space, those that the ranking shows: the first ones
 const sim_design *sim_sweep_design(const sim_sweep *sweep);
 const sim_objectives *sim_sweep_objectives(const sim_sweep *sweep);
 sim_results *sim_sweep_results(sim_sweep *sweep);

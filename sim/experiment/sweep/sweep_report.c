@@ -249,9 +249,8 @@ static void put_head(const sim_sweep *sweep, const sim_sweep_counts *counts, FIL
 sim_status sim_sweep_write_table(sim_sweep *sweep, FILE *out, sim_error *error) {
     sim_standings standings;
     const sim_sweep_counts counts = sim_sweep_count(sweep);
-    sim_status status =
-        sim_standings_read(&standings, sim_sweep_results(sweep), sim_space_n_keys(sim_sweep_space(sweep)),
-                           sim_sweep_objectives(sweep), sim_sweep_settings(sweep)->confidence, error);
+    sim_status status = sim_standings_read(&standings, sim_sweep_results(sweep), sim_sweep_n_keys(sweep),
+                                           sim_sweep_objectives(sweep), sim_sweep_settings(sweep)->confidence, error);
     if (status) return status;
     const table in = { sweep, &standings, out };
     put_head(sweep, &counts, out);
