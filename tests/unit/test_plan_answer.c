@@ -207,7 +207,7 @@ Test(plan_answer, by_max_repeats_of_one_is_of_single_runs) {
     RUN(&p, open_loop, "plan.max_repeats=1");
     cr_assert_eq(p.status, SIM_OK, "%s", p.error.message);
     cr_expect_eq(planned_choice(&p)->point->n_replicates, 1);
-    cr_expect_str_eq(sim_plan_judged_by(&p.answer), "trace");
+    cr_expect_str_eq(sim_plan_judged_by(&p.answer), "run");
     planned_clear(&p);
 }
 

@@ -20,6 +20,7 @@ void sim_plan_bound_key(const sim_sla_config *sla, sim_plan_bound bound, char *t
 
 const char *sim_plan_judged_by(const sim_plan_answer *answer) {
     if (answer->plan.judge_by != SIM_PLAN_BY_AUTO) return sim_plan_judge_names[answer->plan.judge_by];
+    if (answer->plan.max_repeats == 1) return "run";
     for (size_t i = 0; i < answer->n_rows; i++)
         if (answer->rows[i].point->n_replicates > 1) return "seeds";
     return "trace";

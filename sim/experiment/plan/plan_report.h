@@ -18,7 +18,7 @@ sim_status sim_plan_write_csv(const sim_plan_answer *answer, FILE *out, sim_erro
 
 // "p99_ttft_ms".
 void sim_plan_bound_key(const sim_sla_config *sla, sim_plan_bound bound, char *text, size_t size);
-// How the verdicts of the answer were come to: "seeds", "trace" or "batches".
+// How the verdicts of the answer were come to: "seeds", "trace", "batches", or "run" with max_repeats = 1.
 const char *sim_plan_judged_by(const sim_plan_answer *answer);
 
 #endif

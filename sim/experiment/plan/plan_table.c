@@ -124,6 +124,8 @@ static void put_effort(const sim_plan_answer *answer, FILE *out) {
     if (judged_by[0] == 's')
         fprintf(out, "each verdict at %g %% confidence, over at most %lld seeds\n", answer->plan.confidence * 100,
                 (long long)answer->plan.max_repeats);
+    else if (judged_by[0] == 'r')
+        fputs("one run of each, taken as it is\n", out);
     else if (judged_by[0] == 't')
         fputs("the seed changes nothing: verdicts are of this very trace, intervals of traffic like it\n", out);
     else
