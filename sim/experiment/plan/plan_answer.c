@@ -144,7 +144,7 @@ static sim_status rows_of_layouts(sim_plan_answer *answer, sim_error *error) {
         sim_plan_point *point;
         status = sim_plan_line_point(&line, 0, &point, error);
         if (!status && point->verdicts[SIM_PLAN_AS_MODELLED] != SIM_PLAN_OPEN)
-            status = add_row(answer, point, NAN, error);
+            status = add_row(answer, point, (double)NAN, error);
     }
     for (size_t i = 1; i < answer->n_rows; i++) {
         const sim_plan_row row = answer->rows[i];
@@ -173,7 +173,7 @@ static void find_cheaper_layout(sim_plan_answer *answer) {
         if (answer->rows[i].is_answer) break;
         answer->beyond = answer->rows[i].point;
     }
-    answer->beyond_value = NAN;
+    answer->beyond_value = (double)NAN;
 }
 
 // One step harder than the answer; where the replicates do not decide, the first step that is decided.

@@ -32,7 +32,7 @@ static void put_header(FILE *out, const sim_sla_config *sla) {
 static void put_row(FILE *out, const sim_plan_answer *answer, const sim_plan_row *row) {
     const sim_sla_config *sla = sim_plan_points_sla(answer->points);
     const sim_plan_point *point = row->point;
-    const sim_interval none = { NAN, NAN, NAN };
+    const sim_interval none = { (double)NAN, (double)NAN, (double)NAN };
     const bool has_run = point->n_replicates > 0 && point->fate.outcome == SIM_TRIAL_DONE;
     char text[FPM_NUMBER_BYTES] = "";
     if (!isnan(row->value)) fpm_format_number(text, row->value);

@@ -10,7 +10,7 @@ enum { FIRST_LOOK = 4 };
 sim_interval sim_interval_student(const double *values, size_t n, double alpha) {
     if (n == 0) return (sim_interval){ 0, 0, 0 };
     const double mean = gsl_stats_mean(values, 1, n);
-    if (n == 1) return (sim_interval){ mean, -INFINITY, INFINITY };
+    if (n == 1) return (sim_interval){ mean, -HUGE_VAL, HUGE_VAL };
     const double deviation = gsl_stats_sd_m(values, 1, n, mean);
     const double half = gsl_cdf_tdist_Pinv(1 - alpha / 2, (double)n - 1) * deviation / sqrt((double)n);
     return (sim_interval){ mean, mean - half, mean + half };

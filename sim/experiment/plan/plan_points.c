@@ -184,7 +184,7 @@ sim_interval sim_plan_point_attainment(const sim_plan_points *points, const sim_
     const size_t n = point->n_replicates;
     if (n == 1 && scenario == SIM_PLAN_AS_MODELLED) return by_batches(point->replicates, alpha);
     double *shares = malloc((n + 1) * sizeof *shares);
-    if (!shares) return (sim_interval){ NAN, NAN, NAN };
+    if (!shares) return (sim_interval){ (double)NAN, (double)NAN, (double)NAN };
     uint64_t n_good = 0, n_arrived = 0;
     for (size_t i = 0; i < n; i++) {
         const sim_plan_replicate *run = &point->replicates[i];
@@ -201,7 +201,7 @@ sim_interval sim_plan_point_percentile(const sim_plan_points *points, const sim_
                                        sim_plan_bound bound) {
     const size_t n = point->n_replicates;
     double *values = malloc((n + 1) * sizeof *values);
-    if (!values) return (sim_interval){ NAN, NAN, NAN };
+    if (!values) return (sim_interval){ (double)NAN, (double)NAN, (double)NAN };
     for (size_t i = 0; i < n; i++) values[i] = point->replicates[i].percentile_ms[bound];
     sim_interval interval = sim_interval_student(values, n, alpha_of(points, point));
     if (n == 1) interval.low = interval.high = interval.mean;

@@ -11,7 +11,7 @@
 void sim_plan_answer_interval(const sim_plan_answer *answer, double *low, double *high) {
     const sim_plan_choice *choice = &answer->choices[SIM_PLAN_AS_MODELLED];
     const sim_plan_axis *axis = answer->space.inner;
-    *low = *high = NAN;
+    *low = *high = (double)NAN;
     if (!axis || !choice->point) return;
     const double answered = sim_plan_axis_value(axis, choice->found.answer);
     const double open = sim_plan_axis_value(axis, choice->found.open);
