@@ -89,7 +89,7 @@ typedef struct sim_command {
 } sim_command;
 
 extern const sim_command sim_cmd_replay, sim_cmd_accuracy, sim_cmd_estimate, sim_cmd_tune, sim_cmd_trace, sim_cmd_list,
-    sim_cmd_check, sim_cmd_compare, sim_cmd_sweep, sim_cmd_merge;
+    sim_cmd_check, sim_cmd_compare, sim_cmd_sweep, sim_cmd_plan, sim_cmd_merge;
 
 // The configuration a command works on: CONFIG (may be NULL: defaults only), then every --set, then --seed.
 sim_status sim_cli_config(const sim_cli *cli, const char *path, sim_config **config, sim_error *error);

@@ -177,9 +177,11 @@ static sim_status estimator_from(sim_estimate_subject *subject, const sim_cli *c
 static sim_status new_estimator(sim_estimate_subject *subject, const sim_cli *cli, fpm_estimator **estimator,
                                 sim_error *error) {
     // What a price may depend on; a log needs no other section.
-    static const sim_key_table *const tables[] = { &sim_kv_cache_keys, &sim_pricing_keys, &sim_model_options_keys,
-                                                   &sim_model_keys,    &sim_system_keys,  &sim_parallel_keys,
-                                                   &sim_engine_keys,   &sim_data_keys,    SIM_CALIBRATION_TABLE_LIST };
+    static const sim_key_table *const tables[] = { &sim_kv_cache_keys,         &sim_pricing_keys,
+                                                   &sim_model_options_keys,    &sim_model_keys,
+                                                   &sim_system_keys,           &sim_parallel_keys,
+                                                   &sim_engine_keys,           &sim_data_keys,
+                                                   SIM_CALIBRATION_TABLE_LIST, &sim_calibration_error_keys };
     sim_config *config;
     sim_status status = sim_config_new(&config, tables, sizeof tables / sizeof *tables, error);
     if (status != SIM_OK) return status;

@@ -11,8 +11,8 @@
 #include "sim/cli/options.h"
 
 static const sim_command *const commands[] = {
-    &sim_cmd_replay,   &sim_cmd_compare, &sim_cmd_sweep, &sim_cmd_merge, &sim_cmd_accuracy,
-    &sim_cmd_estimate, &sim_cmd_tune,    &sim_cmd_trace, &sim_cmd_list,  &sim_cmd_check,
+    &sim_cmd_replay,   &sim_cmd_sweep, &sim_cmd_plan,  &sim_cmd_compare, &sim_cmd_merge, &sim_cmd_accuracy,
+    &sim_cmd_estimate, &sim_cmd_tune,  &sim_cmd_trace, &sim_cmd_list,    &sim_cmd_check,
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 

@@ -69,6 +69,17 @@ const sim_key_table sim_calibration_system_keys = { "calibration", "factors on t
                                                     factor_keys, FPM_TERMS };
 const sim_key_table *const sim_calibration_tables[SIM_CALIBRATION_TABLES] = { SIM_CALIBRATION_TABLE_LIST };
 
+#define STATED(metric)                                                                                      \
+    {                                                                                                       \
+        .name = #metric "_mape_pct", .type = SIM_KEY_REAL,                                                  \
+        .offset = offsetof(sim_calibration_error_stated, metric##_mape_pct), .default_text = "0", .min = 0, \
+        .max = 1e6, .unit = "per cent",                                                                     \
+        .help = "mean absolute percentage error of predicted " #metric " in cells that were not fitted"     \
+    }
+static const sim_key error_keys[] = { STATED(ttft), STATED(tpot) };
+const sim_key_table sim_calibration_error_keys = { "calibration.error", "what the calibration is worth", error_keys,
+                                                   sizeof error_keys / sizeof *error_keys };
+
 sim_calibration sim_calibration_default(void) {
     sim_calibration calibration = { .common = fpm_calibration_default() };
     for (int t = 0; t < FPM_TERMS; t++) {
@@ -106,12 +117,23 @@ bool sim_calibration_override(sim_calibration *calibration, const sim_config *co
     return is_given;
 }
 
+void sim_calibration_override_error(sim_calibration *calibration, const sim_config *config) {
+    sim_calibration_error_stated given;
+    sim_config_fill(config, &sim_calibration_error_keys, &given);
+    if (sim_config_is_given(config, "calibration.error", "ttft_mape_pct"))
+        calibration->error.ttft_mape_pct = given.ttft_mape_pct;
+    if (sim_config_is_given(config, "calibration.error", "tpot_mape_pct"))
+        calibration->error.tpot_mape_pct = given.tpot_mape_pct;
+}
+
 sim_status sim_calibration_load(sim_calibration *calibration, const char *path, sim_error *error) {
     sim_config *config;
-    sim_status status = sim_config_new(&config, sim_calibration_tables, SIM_CALIBRATION_TABLES, error);
+    static const sim_key_table *const tables[] = { SIM_CALIBRATION_TABLE_LIST, &sim_calibration_error_keys };
+    sim_status status = sim_config_new(&config, tables, sizeof tables / sizeof *tables, error);
     if (status) return status;
     status = sim_config_load(config, path, error);
     if (!status) sim_calibration_override(calibration, config);
+    if (!status) sim_calibration_override_error(calibration, config);
     sim_config_free(config);
     return status;
 }
@@ -140,6 +162,12 @@ static bool write_section(const double *values, int64_t admission_passes, const 
     return fprintf(out, "admission_passes = %" PRId64 "\n", admission_passes) >= 0 && is_well;
 }
 
+static bool write_stated(const sim_calibration_error_stated *error, FILE *out) {
+    if (error->ttft_mape_pct <= 0 && error->tpot_mape_pct <= 0) return true;
+    return fprintf(out, "\n[%s]\nttft_mape_pct = %.4g\ntpot_mape_pct = %.4g\n", sim_calibration_error_keys.section,
+                   error->ttft_mape_pct, error->tpot_mape_pct) >= 0;
+}
+
 bool sim_calibration_write(const sim_calibration *calibration, FILE *out) {
     sim_calibration values = *calibration, usual = sim_calibration_default();
     bool is_well = true;
@@ -148,5 +176,5 @@ bool sim_calibration_write(const sim_calibration *calibration, FILE *out) {
         if (i > 0 && passes < 0 && is_usual(terms_of(&values, i), terms_of(&usual, i))) continue;
         is_well = write_section(terms_of(&values, i), passes, sim_calibration_tables[i], out) && is_well;
     }
-    return is_well;
+    return write_stated(&values.error, out) && is_well;
 }

@@ -11,12 +11,19 @@
 #include "perfmodel/native/native.h"
 #include "sim/config/config.h"
 
+// Section [calibration.error]: how far predictions with this calibration are off, as mean absolute percentage errors of cells that a fit had not seen. 0 = not stated.
+typedef struct sim_calibration_error_stated {
+    double ttft_mape_pct, tpot_mape_pct;
+} sim_calibration_error_stated;
+extern const sim_key_table sim_calibration_error_keys;
+
 typedef struct sim_calibration {
     fpm_calibration common;
     fpm_calibration generations[FPM_GENERATIONS]; // factors
     fpm_calibration backends[FPM_BACKENDS];       // factors
     fpm_calibration system;                       // factors of the one system that it is used for
     int64_t admission_passes[FPM_BACKENDS];       // engine.admission_passes = auto
+    sim_calibration_error_stated error;
 } sim_calibration;
 
 // The tables of all these sections.
@@ -38,6 +45,8 @@ extern const sim_key_table sim_calibration_system_keys;
 sim_calibration sim_calibration_default(void);
 // What `config` was given replaces what `calibration` holds; the rest stays. The configuration must have been made with the tables. True: something was given.
 bool sim_calibration_override(sim_calibration *calibration, const sim_config *config);
+// The same of the error it states; the configuration must have been made with sim_calibration_error_keys.
+void sim_calibration_override_error(sim_calibration *calibration, const sim_config *config);
 // The terms of one generation under one backend, on the system.
 fpm_calibration sim_calibration_terms(const sim_calibration *calibration, fpm_generation generation,
                                       fpm_backend backend);

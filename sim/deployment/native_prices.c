@@ -71,6 +71,7 @@ sim_status sim_native_prices_load(sim_native_prices *prices, const sim_config *c
         status = load_calibration(prices, config, data.dir, calibration, error);
     if (status) return status;
     prices->has_overrides = sim_calibration_override(&prices->calibration, config);
+    sim_calibration_override_error(&prices->calibration, config);
     prices->calibration.system = deployment->factors;
     prices->note[0] = '\0';
     return check_tables(prices, config, deployment, error);

@@ -25,5 +25,8 @@ bool sim_calibration_fit_write(const sim_calibration_fit *fit, const char *sourc
     is_well = write_error("before", &fit->before, out) && is_well;
     is_well = write_error("as fitted", &fit->training, out) && is_well;
     is_well = write_error("each cell by a fit to the others", &fit->left_out, out) && is_well;
-    return sim_calibration_write(&fit->calibration, out) && is_well;
+    sim_calibration stated = fit->calibration;
+    stated.error.ttft_mape_pct = isnan(fit->left_out.ttft_mape_pct) ? 0 : fit->left_out.ttft_mape_pct;
+    stated.error.tpot_mape_pct = isnan(fit->left_out.tpot_mape_pct) ? 0 : fit->left_out.tpot_mape_pct;
+    return sim_calibration_write(&stated, out) && is_well;
 }

@@ -2,6 +2,7 @@
 #include "sim/experiment/settings.h"
 
 #include "sim/deployment/learned_prices.h"
+#include "sim/experiment/plan/plan_settings.h"
 #include "sim/experiment/sweep/sweep_config.h"
 
 const sim_key_table *const sim_settings_tables[] = { &sim_workload_keys,
@@ -22,7 +23,9 @@ const sim_key_table *const sim_settings_tables[] = { &sim_workload_keys,
                                                      &sim_sla_keys,
                                                      &sim_report_keys,
                                                      &sim_sweep_keys,
-                                                     SIM_CALIBRATION_TABLE_LIST };
+                                                     &sim_plan_keys,
+                                                     SIM_CALIBRATION_TABLE_LIST,
+                                                     &sim_calibration_error_keys };
 const size_t sim_settings_n_tables = sizeof sim_settings_tables / sizeof *sim_settings_tables;
 
 // KV tokens of one rank.

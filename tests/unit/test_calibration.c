@@ -152,3 +152,21 @@ Test(calibration, what_is_no_calibration_is_placed) {
     sim_error error = { 0 };
     cr_expect_eq(sim_calibration_load(&c, "/nowhere/calibration.ini", &error), SIM_USAGE);
 }
+
+Test(calibration, states_its_error_and_writes_it_down) {
+    sim_calibration c = sim_calibration_default();
+    sim_error error = { 0 };
+    cr_expect_eq(c.error.ttft_mape_pct, 0, "nothing is known of the defaults");
+    cr_assert_eq(load(&c, "[calibration.error]\nttft_mape_pct = 27.9\ntpot_mape_pct = 12.7\n", &error), SIM_OK, "%s",
+                 error.message);
+    cr_expect(c.error.ttft_mape_pct == 27.9 && c.error.tpot_mape_pct == 12.7);
+    char *text = NULL;
+    size_t n;
+    FILE *out = open_memstream(&text, &n);
+    cr_expect(sim_calibration_write(&c, out));
+    fclose(out);
+    sim_calibration again = sim_calibration_default();
+    cr_assert_eq(load(&again, text, &error), SIM_OK, "%s", error.message);
+    cr_expect(again.error.ttft_mape_pct == 27.9 && again.error.tpot_mape_pct == 12.7);
+    free(text);
+}
