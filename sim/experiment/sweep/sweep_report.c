@@ -114,7 +114,7 @@ sim_status sim_sweep_write_json(sim_sweep *sweep, FILE *out, sim_error *error) {
 
 // --- table -----------------------------------------------------------------------------------------------------------
 
-enum { MAX_SHOWN = 20, MAX_REASONS = 12, CELL_BYTES = 200 };
+enum { MAX_SHOWN = 10, MAX_REASONS = 12, CELL_BYTES = 200 };
 
 typedef struct table {
     const sim_sweep *sweep;
@@ -203,7 +203,7 @@ static sim_status put_front(const table *in, sim_results *results, sim_error *er
     const sim_status status = sim_results_query(results, "SELECT * FROM pareto", take_front, &to, error);
     if (!status && to.n) {
         const size_t n_shown = to.n < MAX_SHOWN ? to.n : MAX_SHOWN;
-        fprintf(in->out, "\nPareto front: %zu points that none beats in everything%s\n", to.n,
+        fprintf(in->out, "\nPareto front: %zu point%s that none beats in everything%s\n", to.n, to.n == 1 ? "" : "s",
                 n_shown < to.n ? " (the first of them)" : "");
         put_rows(in, to.list, n_shown);
     }
