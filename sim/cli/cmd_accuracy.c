@@ -76,6 +76,9 @@ static sim_status write_files(const accuracy *a, sim_error *error) {
         status = sim_accuracy_write_csv(a->report, sim_output_file_stream(rows), sim_output_file_path(rows), error);
     if (!status) status = sim_output_dir_create(a->dir, "summary.json", &summary, error);
     if (!status) status = sim_accuracy_write_json(a->report, sim_output_file_stream(summary), error);
+    char path[4200];
+    snprintf(path, sizeof path, "%s/sweep.db", a->cli->output);
+    if (!status) status = sim_accuracy_store(a->report, path, FOREPASS_VERSION, error);
     return status ? status : sim_output_dir_commit(a->dir, error);
 }
 
@@ -237,7 +240,7 @@ const sim_command sim_cmd_accuracy = {
         "or with\n"
         "--set perfmodel.calibration=none from what is believed before any row. Use it by include = OUT.ini: it is "
         "whole.\n"
-        "With -o DIR: accuracy.csv (one line per row) and summary.json.\n",
+        "With -o DIR: accuracy.csv (one line per row), summary.json, and the rows in sweep.db, the database of forepass sweep.\n",
     .options = SIM_OPT_SET | SIM_OPT_OUTPUT | SIM_OPT_FORMAT | SIM_OPT_QUIET | SIM_OPT_PROGRESS | SIM_OPT_SEED |
                SIM_OPT_JOBS | SIM_OPT_ACCURACY,
     .min_arguments = 1,

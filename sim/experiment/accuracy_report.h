@@ -65,5 +65,8 @@ size_t sim_accuracy_next_failed(const sim_accuracy_report *report, size_t row);
 sim_status sim_accuracy_write_table(const sim_accuracy_report *report, FILE *out, sim_error *error);
 sim_status sim_accuracy_write_json(const sim_accuracy_report *report, FILE *out, sim_error *error);
 sim_status sim_accuracy_write_csv(const sim_accuracy_report *report, FILE *out, const char *path, sim_error *error);
+// Into a database of results at `path`, in place of what is there: views ranking and pareto as those of a sweep. `version`: of the program.
+sim_status sim_accuracy_store(const sim_accuracy_report *report, const char *path, const char *version,
+                              sim_error *error);
 
 #endif

@@ -110,7 +110,8 @@ sim_status sim_standings_read(sim_standings *standings, sim_results *results, si
         sim_results_query(results, "SELECT * FROM ranking ORDER BY point, repeat", take_run, &in, error);
     if (!status) {
         conclude(&in, confidence);
-        qsort_r(standings->list, standings->n, sizeof *standings->list, compare, (void *)(uintptr_t)objectives);
+        if (standings->n)
+            qsort_r(standings->list, standings->n, sizeof *standings->list, compare, (void *)(uintptr_t)objectives);
     }
     free(in.squares);
     if (status) sim_standings_clear(standings);
