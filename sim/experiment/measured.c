@@ -206,18 +206,9 @@ static bool is_blank(const fpm_line *line) {
 }
 
 static sim_status read_record(reading *in, const fpm_line *line) {
-    const char *path = in->measured->path;
     in->line = line->number;
-    if (line->has_nul)
-        return sim_error_set(in->error, SIM_BAD_DATA, path, in->line, "the line holds NUL bytes (damaged file?)");
-    if (line->n_bytes > 0 && memchr(line->text, '\r', line->n_bytes))
-        return sim_error_set(in->error, SIM_BAD_DATA, path, in->line,
-                             "the lines end in CR alone (convert them to LF: tr '\\r' '\\n')");
-    fpm_status failed;
-    fpm_error fault;
-    const char *complaint = sim_csv_row_read(&in->row, line, in->lines, &failed, &fault);
-    if (failed) return sim_error_from_fpm(in->error, &fault);
-    if (complaint) return sim_error_set(in->error, SIM_BAD_DATA, path, in->line, "%s", complaint);
+    const sim_status status = sim_csv_record_read(&in->row, line, in->lines, in->measured->path, in->error);
+    if (status) return status;
     return in->measured->columns ? read_row(in) : read_header(in);
 }
 

@@ -360,17 +360,12 @@ static sim_status read_row(reading *in, bool has_end) {
 // ---------------------------------------------------------------------------------------------------------------------
 
 static sim_status read_record(reading *in, const fpm_line *line) {
-    fpm_status failed;
-    fpm_error fault;
     const bool has_end = line->has_end;
     in->line = line->number;
-    if (line->has_nul)
-        return sim_error_set(in->error, SIM_BAD_DATA, in->path, in->line, "the line holds NUL bytes (damaged file?)");
-    const char *complaint = sim_csv_row_read(&in->row, line, in->lines, &failed, &fault);
-    if (failed) return sim_error_from_fpm(in->error, &fault);
-    if (complaint) return sim_error_set(in->error, SIM_BAD_DATA, in->path, in->line, "%s", complaint);
+    sim_status status = sim_csv_record_read(&in->row, line, in->lines, in->path, in->error);
+    if (status) return status;
     if (!in->columns) return read_header(in);
-    const sim_status status = read_row(in, has_end);
+    status = read_row(in, has_end);
     in->n_read++;
     return status;
 }

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "sim/workload/growable.h"
+#include "sim/workload/trace_reader.h"
 
 enum { RECORD_LIMIT_BYTES = 1 << 20 };
 
@@ -168,4 +169,19 @@ int sim_csv_find_column(const sim_csv_row *header, const char *name, bool *is_ex
         ++*n_found;
     }
     return index;
+}
+
+sim_status sim_csv_record_read(sim_csv_row *row, const fpm_line *first, fpm_line_reader *lines, const char *path,
+                               sim_error *error) {
+    const int64_t line = first->number;
+    fpm_status failed;
+    fpm_error fault;
+    if (first->has_nul)
+        return sim_error_set(error, SIM_BAD_DATA, path, line, "the line holds NUL bytes (damaged file?)");
+    if (first->n_bytes > 0 && memchr(first->text, '\r', first->n_bytes))
+        return sim_error_set(error, SIM_BAD_DATA, path, line,
+                             "the lines end in CR alone (convert them to LF: tr '\\r' '\\n')");
+    const char *complaint = sim_csv_row_read(row, first, lines, &failed, &fault);
+    if (failed) return sim_error_from_fpm(error, &fault);
+    return complaint ? sim_error_set(error, SIM_BAD_DATA, path, line, "%s", complaint) : SIM_OK;
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "perfmodel/line_reader.h"
+#include "sim/config/error.h"
 
 typedef struct sim_csv_field {
     const char *text; // blanks taken off, quotes resolved
@@ -34,6 +35,9 @@ typedef struct sim_csv_row {
 const char *sim_csv_row_read(sim_csv_row *row, const fpm_line *first, fpm_line_reader *lines, fpm_status *status,
                              fpm_error *error);
 void sim_csv_row_clear(sim_csv_row *row);
+// The same with every complaint as an error at `path` and the line of the record: NUL bytes, lines that end in CR alone, quotes that do not close are SIM_BAD_DATA.
+sim_status sim_csv_record_read(sim_csv_row *row, const fpm_line *first, fpm_line_reader *lines, const char *path,
+                               sim_error *error);
 
 // An unquoted or quoted field as a whole number; false when it is anything else or does not fit.
 bool sim_csv_field_u64(const sim_csv_field *field, uint64_t *value);

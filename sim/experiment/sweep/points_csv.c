@@ -62,14 +62,9 @@ static sim_status take_row(reading *in) {
 }
 
 static sim_status take_record(reading *in, const fpm_line *line, size_t *n_columns) {
-    fpm_status failed;
-    fpm_error fault;
     in->line = line->number;
-    if (line->has_nul)
-        return sim_error_set(in->error, SIM_BAD_DATA, in->path, in->line, "the line holds NUL bytes (damaged file?)");
-    const char *complaint = sim_csv_row_read(&in->row, line, in->lines, &failed, &fault);
-    if (failed) return sim_error_from_fpm(in->error, &fault);
-    if (complaint) return sim_error_set(in->error, SIM_BAD_DATA, in->path, in->line, "%s", complaint);
+    const sim_status read = sim_csv_record_read(&in->row, line, in->lines, in->path, in->error);
+    if (read) return read;
     const bool is_header = *n_columns == 0;
     if (is_header) *n_columns = in->row.n_fields;
     if (in->row.n_fields != *n_columns)
