@@ -40,9 +40,10 @@ static inline sim_status native_case_load(native_case *c, const sim_config *conf
 
 // `sets` ends with NULL. NULL: c->error says why it went wrong, or what does not fit together. Free with native_case_free.
 static inline native_case *native_case_new(const char *const *sets, sim_error *error) {
-    static const sim_key_table *const tables[] = { &sim_pricing_keys,         &sim_model_keys,  &sim_system_keys,
-                                                   &sim_parallel_keys,        &sim_engine_keys, &sim_data_keys,
-                                                   SIM_CALIBRATION_TABLE_LIST };
+    static const sim_key_table *const tables[] = { &sim_pricing_keys,          &sim_model_keys,
+                                                   &sim_system_keys,           &sim_parallel_keys,
+                                                   &sim_engine_keys,           &sim_data_keys,
+                                                   SIM_CALIBRATION_TABLE_LIST, &sim_calibration_error_keys };
     native_case *c = calloc(1, sizeof *c);
     sim_config *config = NULL;
     if (!c) return NULL;
