@@ -91,8 +91,11 @@ static sim_status run_sweep(const sim_cli *cli, sim_sweep *sweep, sim_error *err
     if (outcome && !is_stop(outcome)) return outcome;
     sim_status status = print_result(cli, sweep, error);
     if (!status) status = sim_sweep_write_files(sweep, error);
-    if (status || !outcome) return status;
+    if (status) return status;
     const sim_sweep_counts counts = sim_sweep_count(sweep);
+    if (!outcome && counts.done + counts.stopped == 0 && !cli->shard) // a shard may have drawn blanks
+        return sim_error_set(error, SIM_DEAD_END, NULL, 0, "no point has a result (the ranking says why)");
+    if (!outcome) return SIM_OK;
     return sim_error_set(error, outcome, NULL, 0, "stopped by a signal; the ranking is of the %zu runs that are done%s",
                          counts.done, cli->output ? " (go on with --resume)" : "");
 }

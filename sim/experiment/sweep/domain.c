@@ -105,10 +105,18 @@ static bool read_numbers(const slice *texts, size_t n, number *out) {
     return true;
 }
 
+// A duration, which is in nanoseconds, gets the largest unit that shows it as a whole number.
 static void write_number(double value, const char *unit, char text[SIM_DOMAIN_BYTES]) {
+    static const char *const units[] = { "ns", "us", "ms", "s" };
     char digits[FPM_NUMBER_BYTES];
-    fpm_format_number(digits, *unit ? round(value) : value);
-    snprintf(text, SIM_DOMAIN_BYTES, "%s%s", digits, unit);
+    size_t i = 0;
+    if (*unit) value = round(value);
+    while (*unit && i < 3 && value != 0 && fmod(value, 1000) == 0) {
+        value /= 1000;
+        i++;
+    }
+    fpm_format_number(digits, value);
+    snprintf(text, SIM_DOMAIN_BYTES, "%s%s", digits, *unit ? units[i] : "");
 }
 
 // As a person would write it: steps of 0.1 add up to 0.3, not to 0.30000000000000004.
