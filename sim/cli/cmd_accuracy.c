@@ -240,7 +240,8 @@ const sim_command sim_cmd_accuracy = {
         "or with\n"
         "--set perfmodel.calibration=none from what is believed before any row. Use it by include = OUT.ini: it is "
         "whole.\n"
-        "With -o DIR: accuracy.csv (one line per row), summary.json, and the rows in sweep.db, the database of forepass sweep.\n",
+        "With -o DIR: accuracy.csv (one line per row), summary.json, and the rows in sweep.db, the database of "
+        "forepass sweep.\n",
     .options = SIM_OPT_SET | SIM_OPT_OUTPUT | SIM_OPT_FORMAT | SIM_OPT_QUIET | SIM_OPT_PROGRESS | SIM_OPT_SEED |
                SIM_OPT_JOBS | SIM_OPT_ACCURACY,
     .min_arguments = 1,

@@ -117,8 +117,8 @@ static sim_learner *learner_of(const sim_tuner *tuner, uint32_t worker) {
 }
 
 // What the estimator and the model say of a pass whose load has been read. `learner` may be NULL.
-static inline sim_status foresee(const sim_tuner *tuner, const sim_learner *learner, const fpm_metrics *ranks, size_t n_ranks,
-                          open_pass *pass, sim_error *error) {
+static inline sim_status foresee(const sim_tuner *tuner, const sim_learner *learner, const fpm_metrics *ranks,
+                                 size_t n_ranks, open_pass *pass, sim_error *error) {
     fpm_error reason;
     bool has_estimate = false;
     fpm_status status = fpm_estimate_valid_ms(tuner->parts.estimator, ranks, n_ranks, &pass->load.base_ms, &reason);
