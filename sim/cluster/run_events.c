@@ -124,13 +124,13 @@ static sim_status run_instant(sim_cluster *cluster, int64_t now_ns, sim_error *e
 }
 
 // Most instants are the end of one steady pass, and nothing else: its worker goes on until something else happens. False: it is another kind of instant.
-static bool is_quiet(sim_cluster *cluster, int64_t *until_ns, uint32_t *i) {
+static bool is_quiet(sim_cluster *cluster, int64_t now_ns, int64_t *until_ns, uint32_t *i) {
     sim_event event;
     if (!sim_event_queue_peek(cluster->queue, &event)) return false;
     const sim_replica *replica = &cluster->replicas[event.id];
     if (!replica->is_steady) return false;
     const int64_t second_ns = sim_event_queue_second_ns(cluster->queue),
-                  arrival_ns = arrival_time(cluster, event.time_ns);
+                  arrival_ns = arrival_time(cluster, now_ns); // as known now: at the event admit_until may have passed
     *until_ns = second_ns < arrival_ns ? second_ns : arrival_ns;
     if (*until_ns > cluster->max_time_ns) *until_ns = cluster->max_time_ns;
     *i = (uint32_t)event.id;
@@ -156,7 +156,7 @@ static sim_status run_next_instant(sim_cluster *cluster, int64_t *now_ns, bool *
                                    sim_error *error) {
     int64_t until_ns;
     uint32_t i;
-    if (is_quiet(cluster, &until_ns, &i)) return run_quiet_instant(cluster, i, until_ns, now_ns, error);
+    if (is_quiet(cluster, *now_ns, &until_ns, &i)) return run_quiet_instant(cluster, i, until_ns, now_ns, error);
     const int64_t next_ns = next_time(cluster, *now_ns);
     *is_cut = next_ns > cluster->max_time_ns && next_ns != SIM_TIME_NEVER;
     *is_over = *is_cut || next_ns == SIM_TIME_NEVER;
