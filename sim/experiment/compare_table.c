@@ -144,9 +144,7 @@ static void put_classes(FILE *out, const sim_comparison_pair *pair) {
     fprintf(out, "Worst hit of %zu classes of requests (intervals allow for how many there are)\n", figures->classes.n);
     for (int i = 0; i < N_WORST && at != figures->set.n; i++) {
         const sim_figure *figure = &figures->figures[at];
-        char name[112];
-        snprintf(name, sizeof name, "%s, %s (ms)", figures->classes.classes[figure->class_index].text, figure->heading);
-        fprintf(out, "  %s\n", name);
+        fprintf(out, "  %s, %s (ms)\n", figures->classes.classes[figure->class_index].text, figure->heading);
         put_estimate(out, figure, &figures->set.estimates[at], "");
         below = figures->set.estimates[at].difference.family_relative.low;
         at = next_worst(figures, below);

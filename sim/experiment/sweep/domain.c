@@ -128,15 +128,24 @@ static double round_digits(double value, int n_digits) {
 
 // --- lists -----------------------------------------------------------------------------------------------------------
 
+// For one value more; room grows by doubling.
+static bool make_room(sim_domain *domain) {
+    const size_t n = domain->n_values;
+    if (n & (n - 1)) return true;
+    char **more = realloc(domain->values, (n ? 2 * n : 1) * domain->n_keys * sizeof *more);
+    if (more) domain->values = more;
+    return more;
+}
+
 static sim_status add_value(const parser *in, slice s) {
     sim_domain *domain = in->domain;
     const bool is_quoted = s.n >= 2 && s.text[0] == '"' && s.text[s.n - 1] == '"';
     if (is_quoted) s = (slice){ s.text + 1, s.n - 2 };
     if (s.n >= SIM_DOMAIN_BYTES) return refuse(in, "a value is too long");
+    if (domain->n_values == SIM_DOMAIN_VALUES) return refuse(in, "there are too many values");
+    if (!make_room(domain)) return sim_error_set(in->error, SIM_NO_MEMORY, NULL, 0, "out of memory");
     const size_t n_texts = domain->n_values * domain->n_keys;
-    char **more = realloc(domain->values, (n_texts + domain->n_keys) * sizeof *more);
-    if (!more) return sim_error_set(in->error, SIM_NO_MEMORY, NULL, 0, "out of memory");
-    domain->values = more;
+    char **more = domain->values;
     const char *rest = s.text, *end = s.text + s.n;
     size_t n_found = 0;
     while (rest) {
