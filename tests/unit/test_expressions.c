@@ -59,6 +59,7 @@ Test(expressions, are_over_keys_by_their_meaning) {
     cr_expect_str_eq(value_of("workload.limit + 1"), "1", "a key that is a word of SQL");
     cr_expect_str_eq(value_of("max(256, 100 * parallel.tensor)"), "400");
     cr_expect_str_eq(value_of("1 / 0"), "");
+    cr_expect_str_eq(value_of("1e999"), "");
 }
 
 Test(expressions, know_choices_without_quotes) {

@@ -263,7 +263,8 @@ sim_status sim_expression_text(sim_expression *expression, char text[SIM_EXPRESS
     text[0] = '\0';
     if (status) return status;
     if (sqlite3_column_type(expression->statement, 0) == SQLITE_FLOAT) {
-        fpm_format_number(text, sqlite3_column_double(expression->statement, 0));
+        const double value = sqlite3_column_double(expression->statement, 0);
+        if (isfinite(value)) fpm_format_number(text, value);
     } else {
         const unsigned char *value = sqlite3_column_text(expression->statement, 0);
         if (value) snprintf(text, SIM_EXPRESSION_BYTES, "%s", (const char *)value);

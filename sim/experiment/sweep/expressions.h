@@ -26,7 +26,7 @@ sim_status sim_expression_new(sim_expression **expression, sim_expressions *expr
                               const char *file, int64_t line, sim_error *error);
 void sim_expression_free(sim_expression *expression);
 
-// Its value as text: a number in shortest exact form, "" for nothing (a division by zero). SIM_USAGE: it cannot be evaluated.
+// Its value as text: a number in shortest exact form, "" for nothing (a division by zero) and infinity. SIM_USAGE: it cannot be evaluated.
 #define SIM_EXPRESSION_BYTES 200
 sim_status sim_expression_text(sim_expression *expression, char text[SIM_EXPRESSION_BYTES], sim_error *error);
 // Does it hold: is it a number other than zero?

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
@@ -213,7 +214,7 @@ static void read_column(sqlite3_stmt *statement, int i, columns *to) {
     const int type = sqlite3_column_type(statement, i);
     to->names[i] = sqlite3_column_name(statement, i);
     to->is_number[i] = type == SQLITE_INTEGER || type == SQLITE_FLOAT;
-    if (type == SQLITE_FLOAT) {
+    if (type == SQLITE_FLOAT && isfinite(sqlite3_column_double(statement, i))) {
         fpm_format_number(to->numbers[i], sqlite3_column_double(statement, i));
         to->texts[i] = to->numbers[i];
     } else {
