@@ -2,19 +2,27 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # A sweep that is killed at any moment and resumed ends with the database of an undisturbed one: check_sweep_kill.sh BIN_DIR SOURCE_DIR N_KILLS
+# Half of the kills meet a sweep that gives dominated points up.
 set -eu
-bin=$1 config=$2/tests/sweep_fixture.ini n_kills=$3
+bin=$1 fixture=$2/tests/sweep_fixture.ini n_kills=$3
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"
 
-"$bin/forepass" sweep "$config" -qo whole -j 2 >/dev/null
-"$bin/dump-results" whole/sweep.db >whole.txt
+cp "$fixture" plain.ini
+printf 'include = %s\n[sweep]\nearly_stop = dominated\nround = 4\n' "$fixture" >rounds.ini
+for config in plain rounds; do
+    "$bin/forepass" sweep $config.ini -qo whole-$config -j 2 >/dev/null
+    "$bin/dump-results" whole-$config/sweep.db >whole-$config.txt
+done
+grep -q stopped whole-rounds.txt
+config=plain.ini
 seconds=$( { time -p "$bin/forepass" sweep "$config" -qo timed -j 2 >/dev/null; } 2>&1 | awk '/^real/ { print $2 }')
 
 kill_number=0 n_hit=0
 while [ "$kill_number" -lt "$n_kills" ]; do
     kill_number=$((kill_number + 1))
+    if [ "$config" = plain.ini ]; then config=rounds.ini; else config=plain.ini; fi
     rm -rf killed
     "$bin/forepass" sweep "$config" -qo killed -j 2 >/dev/null &
     pid=$!
@@ -24,8 +32,8 @@ while [ "$kill_number" -lt "$n_kills" ]; do
     wait "$pid" 2>/dev/null || true
     "$bin/forepass" sweep "$config" -qo killed --resume >/dev/null
     "$bin/dump-results" killed/sweep.db >killed.txt
-    cmp whole.txt killed.txt || exit 1
-    cmp whole/sweep.csv killed/sweep.csv || exit 1
+    cmp "whole-${config%.ini}.txt" killed.txt || exit 1
+    cmp "whole-${config%.ini}/sweep.csv" killed/sweep.csv || exit 1
 done
 echo "$n_hit of $n_kills kills met a running sweep; all $n_kills databases are as that of an undisturbed one"
 [ "$n_hit" -gt 0 ]

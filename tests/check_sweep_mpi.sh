@@ -12,13 +12,17 @@ OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 # a container's user i
 export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
 run() { timeout 120 mpirun --oversubscribe -n "$@"; }
 
-"$bin/forepass" sweep "$config" -qo threads -j 2 >threads.out
-"$bin/dump-results" threads/sweep.db >threads.txt
-for n in 1 2 4; do
-    run "$n" "$bin/forepass" sweep "$config" -qo "ranks$n" >"ranks$n.out"
-    "$bin/dump-results" "ranks$n/sweep.db" >"ranks$n.txt"
-    cmp threads.txt "ranks$n.txt"
-    cmp threads.out "ranks$n.out"
+for stop in dominated off; do
+    if [ $stop = off ]; then set --; else set -- --set sweep.early_stop=$stop --set sweep.round=4; fi
+    "$bin/forepass" sweep "$config" "$@" -qo threads -j 2 --overwrite >threads.out
+    "$bin/dump-results" threads/sweep.db >threads.txt
+    for n in 1 2 4; do
+        run "$n" "$bin/forepass" sweep "$config" "$@" -qo "ranks$n" --overwrite >"ranks$n.out"
+        "$bin/dump-results" "ranks$n/sweep.db" >"ranks$n.txt"
+        cmp threads.txt "ranks$n.txt"
+        cmp threads.out "ranks$n.out"
+    done
+    [ $stop = off ] || grep -q stopped threads.txt
 done
 
 # what is wrong is said once, by rank 0

@@ -27,6 +27,7 @@ struct sim_run {
     sim_run_facts facts;
     sim_summary summary;
     sim_paired paired;
+    double *watch_values; // NULL: nobody watches
 };
 
 // Every name a run may write into its directory.
@@ -42,6 +43,44 @@ static double wall_ms(void) {
 
 static void warn(const sim_run *run, const char *line) {
     if (run->options->warn) run->options->warn(run->options->context, line);
+}
+
+static uint64_t count_gpus(const sim_settings *settings) {
+    const sim_parallel_config *parallel = &settings->parallel;
+    return (uint64_t)settings->cluster.replicas * (uint64_t)(parallel->tensor * parallel->pipeline * parallel->data);
+}
+
+// What is known while the run goes on; its end adds the rest.
+static sim_run_facts facts_so_far(const sim_run *run) {
+    return (sim_run_facts){
+        .workload = run->workload,
+        .collector = &run->collector,
+        .counts = &run->collector.lanes[0],
+        .cluster = run->cluster,
+        .tuner = run->tuner,
+        .cluster_config = &run->settings->cluster,
+        .num_gpus = count_gpus(run->settings),
+        .report = &run->settings->report,
+        .sla = &run->settings->sla,
+    };
+}
+
+static bool ask_watch(void *self) {
+    sim_run *run = self;
+    const sim_run_facts facts = facts_so_far(run);
+    return run->options->watch->is_worthwhile(run->options->watch->self, &facts, run->watch_values);
+}
+
+static sim_status begin_watch(sim_run *run, sim_error *error) {
+    enum { N_LOOKS = 8 };
+    const size_t n = run->workload->n_requests;
+    if (!run->options->watch || run->options->n_threads > 1) return SIM_OK;
+    run->watch_values = malloc((n ? n : 1) * sizeof *run->watch_values);
+    if (!run->watch_values) return sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory");
+    run->collector.is_worthwhile = ask_watch;
+    run->collector.watcher = run;
+    run->collector.watch_every = n / N_LOOKS + 1;
+    return SIM_OK;
 }
 
 // Files that grow while the run goes on are begun before it, so that an output that cannot be written is known at once.
@@ -84,6 +123,8 @@ static sim_status put_together(sim_run *run, sim_error *error) {
         run->collector.give_up_on = &settings->sla;
         run->collector.max_misses = sim_sla_allowed_misses(&settings->sla, run->workload->n_requests);
     }
+    status = begin_watch(run, error);
+    if (status) return status;
     if (run->fpm_log.file) sim_collector_log_passes(&run->collector, &run->fpm_log);
     return sim_settings_cluster(settings, run->workload, run->estimator, run->tuner, run->collector.observers,
                                 run->options->n_threads, &run->cluster, error);
@@ -149,26 +190,12 @@ static sim_status write_outputs(sim_run *run, sim_error *error) {
     return status ? status : sim_output_dir_commit(run->dir, error);
 }
 
-static uint64_t count_gpus(const sim_settings *settings) {
-    const sim_parallel_config *parallel = &settings->parallel;
-    return (uint64_t)settings->cluster.replicas * (uint64_t)(parallel->tensor * parallel->pipeline * parallel->data);
-}
-
 static sim_status finish(sim_run *run, sim_status outcome, double started_ms, sim_error *error) {
-    run->facts = (sim_run_facts){
-        .workload = run->workload,
-        .collector = &run->collector,
-        .counts = sim_collector_join(&run->collector),
-        .cluster = run->cluster,
-        .tuner = run->tuner,
-        .cluster_config = &run->settings->cluster,
-        .num_gpus = count_gpus(run->settings),
-        .report = &run->settings->report,
-        .sla = &run->settings->sla,
-        .is_interrupted = is_stop(outcome),
-        .n_not_admitted = count_not_admitted(run, outcome),
-        .wall_time_ms = wall_ms() - started_ms,
-    };
+    sim_collector_join(&run->collector); // into the first lane
+    run->facts = facts_so_far(run);
+    run->facts.is_interrupted = is_stop(outcome);
+    run->facts.n_not_admitted = count_not_admitted(run, outcome);
+    run->facts.wall_time_ms = wall_ms() - started_ms;
     warn_of_rejections(run);
     sim_status status = sim_summary_compute(&run->facts, &run->summary, error);
     if (!status && run->options->is_paired && !is_stop(outcome)) {
@@ -212,6 +239,7 @@ void sim_run_free(sim_run *run) {
     sim_workload_free(run->own_workload);
     fpm_estimator_free(run->estimator);
     sim_collector_clear(&run->collector);
+    free(run->watch_values);
     free(run);
 }
 

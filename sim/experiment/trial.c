@@ -46,9 +46,9 @@ static double thread_cpu_s(void) {
 }
 
 static sim_status run_on(const sim_trials *trials, const sim_config *config, const sim_settings *settings,
-                         const sim_workload *workload, sim_trial *trial, sim_error *error) {
+                         const sim_workload *workload, const sim_run_watch *watch, sim_trial *trial, sim_error *error) {
     const sim_run_options options = {
-        .workload = workload, .n_threads = 1, .gives_up = trials->gives_up, .stopped = trials->stopped
+        .workload = workload, .n_threads = 1, .gives_up = trials->gives_up, .watch = watch, .stopped = trials->stopped
     };
     const double started_s = thread_cpu_s();
     sim_run *run = NULL;
@@ -60,7 +60,8 @@ static sim_status run_on(const sim_trials *trials, const sim_config *config, con
     return status;
 }
 
-static sim_status run_config(sim_trials *trials, const sim_config *config, sim_trial *trial, sim_error *error) {
+static sim_status run_config(sim_trials *trials, const sim_config *config, const sim_run_watch *watch, sim_trial *trial,
+                             sim_error *error) {
     sim_settings settings;
     const sim_workload *workload;
     sim_status status = sim_settings_read(config, &settings, error);
@@ -68,15 +69,20 @@ static sim_status run_config(sim_trials *trials, const sim_config *config, sim_t
         status = sim_workload_store_take(trials->workloads, config, &settings.workload, (uint64_t)settings.load.seed,
                                          &workload, error);
     if (status) return status;
-    status = run_on(trials, config, &settings, workload, trial, error);
+    status = run_on(trials, config, &settings, workload, watch, trial, error);
     sim_workload_store_give_back(trials->workloads, workload);
     return status;
 }
 
 sim_status sim_trial_run(sim_trials *trials, const sim_config *config, sim_trial *trial, sim_error *error) {
+    return sim_trial_run_watched(trials, config, NULL, trial, error);
+}
+
+sim_status sim_trial_run_watched(sim_trials *trials, const sim_config *config, const sim_run_watch *watch,
+                                 sim_trial *trial, sim_error *error) {
     sim_error why = { .code = SIM_OK };
     *trial = (sim_trial){ .outcome = SIM_TRIAL_DONE };
-    const sim_status status = run_config(trials, config, trial, &why);
+    const sim_status status = run_config(trials, config, watch, trial, &why);
     if (!status) return SIM_OK;
     const bool is_own =
         status == SIM_USAGE || status == SIM_DEAD_END || status == SIM_NO_MEMORY || status == SIM_GIVEN_UP;
@@ -88,7 +94,7 @@ sim_status sim_trial_run(sim_trials *trials, const sim_config *config, sim_trial
                      : status == SIM_GIVEN_UP ? SIM_TRIAL_STOPPED
                                               : SIM_TRIAL_FAILED;
     if (status == SIM_GIVEN_UP)
-        snprintf(trial->reason, sizeof trial->reason, "[sla] cannot be met any more");
+        snprintf(trial->reason, sizeof trial->reason, "%s", watch ? "out of reach" : "[sla] cannot be met any more");
     else
         snprintf(trial->reason, sizeof trial->reason, "%s", why.message);
     return SIM_OK;

@@ -9,11 +9,13 @@
 
 #include "sim/config/config.h"
 
+struct sim_run_watch; // run.h
+
 typedef enum sim_trial_outcome {
     SIM_TRIAL_DONE,
     SIM_TRIAL_INFEASIBLE, // the configuration contradicts itself, does not fit the GPU, ...
     SIM_TRIAL_FAILED,     // it ran into a dead end, or out of memory
-    SIM_TRIAL_STOPPED     // given up: [sla] could not be met any more
+    SIM_TRIAL_STOPPED     // given up: [sla] could not be met any more, or its watch thought so
 } sim_trial_outcome;
 extern const char *const sim_trial_outcome_names[]; // "done", "infeasible", "failed", "stopped", NULL
 
@@ -35,6 +37,9 @@ void sim_trials_free(sim_trials *trials);
 
 // Run `config` on one thread. SIM_OK whatever its outcome; another status is one that the next run would meet as well (a trace that cannot be read), or a signal.
 sim_status sim_trial_run(sim_trials *trials, const sim_config *config, sim_trial *trial, sim_error *error);
+// The same under a watch, which is asked again and again whether the run is worth its while (NULL = none).
+sim_status sim_trial_run_watched(sim_trials *trials, const sim_config *config, const struct sim_run_watch *watch,
+                                 sim_trial *trial, sim_error *error);
 // Requests of the workload of `config`, which stays loaded for its runs.
 sim_status sim_trial_count_requests(sim_trials *trials, const sim_config *config, size_t *n_requests, sim_error *error);
 void sim_trial_clear(sim_trial *trial);

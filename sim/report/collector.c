@@ -84,6 +84,13 @@ static sim_status on_pass(void *self, const sim_pass_record *pass, sim_error *er
     return sim_fpm_log_write(((sim_collector_lane *)self)->collector->fpm_log, pass, error);
 }
 
+static bool is_still_worthwhile(sim_collector *collector) {
+    const uint64_t n_done = atomic_load_explicit(&collector->n_done, memory_order_relaxed);
+    if (n_done < collector->n_watched + collector->watch_every) return true;
+    collector->n_watched = n_done;
+    return collector->is_worthwhile(collector->watcher);
+}
+
 static sim_status on_tick(void *self, int64_t now_ns) {
     sim_collector_lane *lane = self;
     sim_collector *collector = lane->collector;
@@ -92,6 +99,7 @@ static sim_status on_tick(void *self, int64_t now_ns) {
     if (collector->give_up_on &&
         atomic_load_explicit(&collector->n_missed, memory_order_relaxed) > collector->max_misses)
         return SIM_GIVEN_UP;
+    if (collector->is_worthwhile && lane == collector->lanes && !is_still_worthwhile(collector)) return SIM_GIVEN_UP;
     // The bar looks at the wall clock, which is not free: ask it now and then, and only from one thread.
     if (collector->progress && lane == collector->lanes && (++lane->n_ticks & 1023) == 0)
         sim_progress_update(collector->progress, atomic_load_explicit(&collector->n_done, memory_order_relaxed),

@@ -66,6 +66,10 @@ struct sim_collector {
     // Once more than `max_misses` measured requests have missed `give_up_on` the run ends as SIM_GIVEN_UP; NULL = never.
     const sim_sla_config *give_up_on;
     uint64_t max_misses;
+    // Asked each time `watch_every` more requests have ended, by the first lane; false ends the run as SIM_GIVEN_UP. NULL = never.
+    bool (*is_worthwhile)(void *watcher);
+    void *watcher;
+    uint64_t watch_every, n_watched;
     atomic_uint_least64_t n_missed;
     atomic_uint_least64_t n_done; // terminal requests, for the progress bar
 };

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "sim/kernel/clock.h"
+#include "sim/report/latency_metrics.h"
 
 const char *const sim_not_modelled[] = {
     "network of the clients, API server and tokeniser",
@@ -20,35 +21,8 @@ static double per(double amount, double of) { return of > 0 ? amount / of : 0; }
 
 // --- latencies --------------------------------------------------------------------------------------------------------
 
-// A metric in ms of a completed request; false where it has none.
-typedef bool (*metric)(const sim_request_record *record, double *ms);
-
-static bool ttft_of(const sim_request_record *record, double *ms) {
-    *ms = sim_ms_from_ns(record->first_token_ns - record->arrival_ns);
-    return record->n_output_tokens >= 1;
-}
-static bool ttst_of(const sim_request_record *record, double *ms) {
-    *ms = sim_ms_from_ns(record->second_token_ns - record->first_token_ns);
-    return record->n_output_tokens >= 2;
-}
-static bool tpot_of(const sim_request_record *record, double *ms) {
-    if (record->n_output_tokens < 2) return false;
-    *ms = sim_record_tpot_ns(record) / 1e6;
-    return true;
-}
-static bool e2e_of(const sim_request_record *record, double *ms) {
-    *ms = sim_ms_from_ns(record->finish_ns - record->arrival_ns);
-    return record->n_output_tokens >= 1;
-}
-
-static sim_statistics latency(const sim_run_facts *facts, metric value_of, double *values) {
-    const sim_collector *collector = facts->collector;
-    size_t n = 0;
-    for (size_t i = 0; i < collector->n_records; i++) {
-        const sim_request_record *record = &collector->records[i];
-        if (record->status == SIM_REQUEST_COMPLETED && sim_collector_is_measured(collector, i))
-            n += value_of(record, &values[n]);
-    }
+static sim_statistics latency(const sim_run_facts *facts, sim_latency_metric *metric, double *values) {
+    const size_t n = sim_latency_collect(facts->collector, metric, values);
     return sim_statistics_of(values, n, &facts->report->percentiles);
 }
 
@@ -148,10 +122,10 @@ sim_status sim_summary_compute(const sim_run_facts *facts, sim_summary *summary,
     summary->gpu_hours = (double)summary->num_gpus * sim_s_from_ns(duration_ns) / 3600;
     totals(facts, summary);
     rates(duration_s, summary);
-    summary->ttft_ms = latency(facts, ttft_of, values);
-    summary->ttst_ms = latency(facts, ttst_of, values);
-    summary->tpot_ms = latency(facts, tpot_of, values);
-    summary->e2e_latency_ms = latency(facts, e2e_of, values);
+    summary->ttft_ms = latency(facts, sim_latency_ttft, values);
+    summary->ttst_ms = latency(facts, sim_latency_ttst, values);
+    summary->tpot_ms = latency(facts, sim_latency_tpot, values);
+    summary->e2e_latency_ms = latency(facts, sim_latency_e2e, values);
     gap_statistics(facts, summary);
     goodput(facts, duration_s, summary);
     free(values);

@@ -24,8 +24,8 @@ typedef struct replay {
 } replay;
 
 // `sets` ends with NULL. Passes have the prices of the polynomial unless it says otherwise.
-static inline void replay_run(replay *r, const char *const *sets) {
-    *r = (replay){ .options = { .n_threads = 1 } };
+static inline void replay_run_watched(replay *r, const char *const *sets, const sim_run_watch *watch) {
+    *r = (replay){ .options = { .n_threads = 1, .watch = watch } };
     cr_assert_eq(sim_config_new(&r->config, sim_settings_tables, sim_settings_n_tables, &r->error), SIM_OK);
     cr_assert_eq(sim_config_set(r->config, "perfmodel.estimator=polynomial", &r->error), SIM_OK);
     for (; *sets; sets++)
@@ -36,6 +36,8 @@ static inline void replay_run(replay *r, const char *const *sets) {
     r->summary = sim_run_summary(r->run);
     r->records = r->summary->facts->collector->records;
 }
+
+static inline void replay_run(replay *r, const char *const *sets) { replay_run_watched(r, sets, NULL); }
 
 static inline void replay_free(replay *r) {
     sim_run_free(r->run);

@@ -18,20 +18,23 @@ static sim_status set_seed(sim_config *config, uint32_t repeat, uint64_t *seed, 
     return repeat ? sim_config_set(config, text, error) : SIM_OK;
 }
 
-sim_status sim_job_run(const sim_space *space, sim_trials *trials, const sim_job *job, sim_job_outcome *outcome,
-                       sim_error *error) {
+sim_status sim_job_run(const sim_space *space, sim_trials *trials, const sim_job *job, const sim_rivals *rivals,
+                       sim_job_outcome *outcome, sim_error *error) {
     sim_config *config;
+    sim_rivals_watch watch;
     sim_trial trial = { .outcome = SIM_TRIAL_DONE };
     *outcome = (sim_job_outcome){ .status = "" };
     sim_status status = sim_space_config(space, job->point, &config, error);
     if (status) return status;
     status = set_seed(config, job->repeat, &outcome->seed, error);
-    if (!status) status = sim_trial_run(trials, config, &trial, error);
+    if (rivals) sim_rivals_watch_init(&watch, rivals);
+    if (!status) status = sim_trial_run_watched(trials, config, rivals ? &watch.watch : NULL, &trial, error);
     sim_config_free(config);
     if (status) return status;
     outcome->status = sim_trial_outcome_names[trial.outcome];
     outcome->cpu_s = trial.cpu_s;
-    snprintf(outcome->reason, sizeof outcome->reason, "%s", trial.reason);
+    const bool is_out_of_reach = trial.outcome == SIM_TRIAL_STOPPED && rivals;
+    snprintf(outcome->reason, sizeof outcome->reason, "%s", is_out_of_reach ? watch.reason : trial.reason);
     if (trial.summary && !(outcome->summary = cJSON_PrintUnformatted(trial.summary)))
         status = sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory");
     sim_trial_clear(&trial);
@@ -53,7 +56,7 @@ static sim_status run_row(void *self, size_t row, sim_error *error) {
     sim_job_outcome outcome;
     const volatile sig_atomic_t *stopped = all->options->stopped;
     if (stopped && *stopped) return *stopped == SIGTERM ? SIM_TERMINATED : SIM_INTERRUPTED;
-    sim_status status = sim_job_run(all->space, all->trials, &all->jobs[row], &outcome, error);
+    sim_status status = sim_job_run(all->space, all->trials, &all->jobs[row], all->options->rivals, &outcome, error);
     if (status) return status;
     pthread_mutex_lock(&all->lock);
     status = all->done(all->self, row, &outcome, error);

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "sim/experiment/sweep/rivals.h"
 #include "sim/experiment/sweep/space.h"
 #include "sim/experiment/trial.h"
 
@@ -26,6 +27,7 @@ typedef struct sim_jobs_options {
     uint32_t n_threads;
     FILE *progress;
     const volatile sig_atomic_t *stopped;
+    const sim_rivals *rivals; // of every run; NULL = none is given up for them
     // What stands behind the progress line, of the `self` of `done` and never at the same time; NULL = nothing.
     void (*describe)(void *self, char *text, size_t n);
 } sim_jobs_options;
@@ -33,9 +35,9 @@ typedef struct sim_jobs_options {
 // Called when a job has ended, one at a time. Anything but SIM_OK ends all.
 typedef sim_status sim_job_done(void *self, size_t job, const sim_job_outcome *outcome, sim_error *error);
 
-// A job by itself. The summary goes with free().
-sim_status sim_job_run(const sim_space *space, sim_trials *trials, const sim_job *job, sim_job_outcome *outcome,
-                       sim_error *error);
+// A job by itself, among rivals if there are any. The summary goes with free().
+sim_status sim_job_run(const sim_space *space, sim_trials *trials, const sim_job *job, const sim_rivals *rivals,
+                       sim_job_outcome *outcome, sim_error *error);
 
 // All jobs, on threads. The first status that is not SIM_OK: what ended them, a signal among it.
 sim_status sim_jobs_run(const sim_space *space, sim_trials *trials, const sim_job *jobs, size_t n_jobs,

@@ -116,7 +116,14 @@ double sim_objective_value(const sim_objective *objective, const cJSON *summary)
     if (objective->per == SIM_PER_RUN) return value;
     const bool has_price =
         objective->per != SIM_PER_DOLLAR || sim_summary_figure(summary, "cost.gpu_hour_price", &price);
-    return sim_summary_figure(summary, "num_gpus", &gpus) && has_price ? value / (gpus * price) : (double)NAN;
+    return sim_summary_figure(summary, "num_gpus", &gpus) && has_price
+               ? sim_objective_per(objective, value, gpus, price)
+               : (double)NAN;
+}
+
+double sim_objective_per(const sim_objective *objective, double figure, double gpus, double gpu_hour_price) {
+    if (objective->per == SIM_PER_RUN) return figure;
+    return figure / (gpus * (objective->per == SIM_PER_DOLLAR ? gpu_hour_price : 1));
 }
 
 bool sim_objective_is_better(const sim_objective *objective, double a, double b) {

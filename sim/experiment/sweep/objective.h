@@ -31,6 +31,8 @@ sim_status sim_objectives_read(sim_objectives *objectives, const sim_config *con
 
 // NAN where the summary does not have it (NULL among them).
 double sim_objective_value(const sim_objective *objective, const struct cJSON *summary);
+// The same of a figure at hand.
+double sim_objective_per(const sim_objective *objective, double figure, double gpus, double gpu_hour_price);
 // Is `a` better than `b`? What is no number is worse than any.
 bool sim_objective_is_better(const sim_objective *objective, double a, double b);
 

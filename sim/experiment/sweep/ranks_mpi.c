@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Messages are bytes: a job is its repeat and the values of the keys, ended by NUL each; a result is a header and the summary.
+// Messages are bytes: a job is its repeat, the values of the keys, ended by NUL each, and the rivals, if there are any; a result is a header and the summary.
 #include <mpi.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -75,14 +75,16 @@ static char *receive(int source, bool waits, MPI_Status *status) {
     return bytes;
 }
 
-static void send_job(int rank, const sim_space *space, const sim_job *job) {
+static void send_job(int rank, const sim_space *space, const sim_job *job, const sim_rivals *rivals) {
     const size_t n_keys = sim_space_n_keys(space);
-    size_t n = sizeof job->repeat;
+    size_t n_rivals = 0, n = sizeof job->repeat;
+    char *packed = rivals ? sim_rivals_pack(rivals, &n_rivals) : NULL;
+    if (rivals && !packed) MPI_Abort(MPI_COMM_WORLD, 1);
     for (size_t k = 0; k < n_keys; k++) {
         const char *setting = sim_point_setting(job->point, k);
         n += 2 + (setting ? strlen(setting) : 0);
     }
-    char *bytes = malloc(n);
+    char *bytes = malloc(n + n_rivals);
     if (!bytes) MPI_Abort(MPI_COMM_WORLD, 1);
     memcpy(bytes, &job->repeat, sizeof job->repeat);
     size_t at = sizeof job->repeat;
@@ -92,7 +94,9 @@ static void send_job(int rank, const sim_space *space, const sim_job *job) {
         strcpy(bytes + at, value ? value : "");
         at += strlen(bytes + at) + 1;
     }
-    MPI_Send(bytes, (int)at, MPI_CHAR, rank, TAG_JOB, MPI_COMM_WORLD);
+    if (packed) memcpy(bytes + at, packed, n_rivals);
+    MPI_Send(bytes, (int)(at + n_rivals), MPI_CHAR, rank, TAG_JOB, MPI_COMM_WORLD);
+    free(packed);
     free(bytes);
 }
 
@@ -115,7 +119,7 @@ static void send_failure(sim_status status, const sim_error *why) {
     send_result(&header, NULL);
 }
 
-static void serve_job(const sim_space *space, sim_trials *trials, char *bytes) {
+static void serve_job(const sim_space *space, sim_trials *trials, char *bytes, size_t n_bytes) {
     const size_t n_keys = sim_space_n_keys(space);
     char **values = calloc(n_keys + 1, sizeof *values);
     if (!values) MPI_Abort(MPI_COMM_WORLD, 1);
@@ -129,7 +133,10 @@ static void serve_job(const sim_space *space, sim_trials *trials, char *bytes) {
     }
     sim_job_outcome outcome;
     sim_error error = { .code = SIM_OK };
-    const sim_status status = sim_job_run(space, trials, &job, &outcome, &error);
+    sim_rivals rivals;
+    const bool has_rivals = at < bytes + n_bytes;
+    if (has_rivals) sim_rivals_unpack(&rivals, at);
+    const sim_status status = sim_job_run(space, trials, &job, has_rivals ? &rivals : NULL, &outcome, &error);
     free(values);
     if (status) {
         send_failure(status, &error);
@@ -145,12 +152,14 @@ static void serve_job(const sim_space *space, sim_trials *trials, char *bytes) {
 void sim_ranks_serve(const sim_space *space, sim_trials *trials, sim_status prepared, const sim_error *why) {
     for (bool is_home = false; !is_home;) {
         MPI_Status status;
+        int n_bytes;
         char *bytes = receive(0, true, &status);
+        MPI_Get_count(&status, MPI_CHAR, &n_bytes);
         is_home = status.MPI_TAG == TAG_HOME;
         if (!is_home && prepared)
             send_failure(prepared, why);
         else if (!is_home)
-            serve_job(space, trials, bytes);
+            serve_job(space, trials, bytes, (size_t)n_bytes);
         free(bytes);
     }
 }
@@ -209,7 +218,8 @@ static void *run_own(void *context) {
     while (take_next(all, &job)) {
         sim_job_outcome outcome;
         sim_error error = { .code = SIM_OK };
-        const sim_status status = sim_job_run(all->space, all->trials, &all->jobs[job], &outcome, &error);
+        const sim_status status =
+            sim_job_run(all->space, all->trials, &all->jobs[job], all->options->rivals, &outcome, &error);
         take_outcome(all, job, status, &outcome, &error);
         if (!status) free(outcome.summary);
     }
@@ -238,7 +248,7 @@ static bool give_jobs(giving *all) {
         size_t job;
         if (all->job_of[rank] == SIZE_MAX && take_next(all, &job)) {
             all->job_of[rank] = job;
-            send_job(rank, all->space, &all->jobs[job]);
+            send_job(rank, all->space, &all->jobs[job], all->options->rivals);
         }
         has_busy |= all->job_of[rank] != SIZE_MAX;
     }

@@ -14,6 +14,10 @@ static const char *const output_names[] = { "sweep.csv", "config.ini", NULL };
 
 static sim_status no_memory(sim_error *error) { return sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory"); }
 
+static bool is_search(const sim_sweep *sweep) {
+    return sweep->settings.method == SIM_SWEEP_BAYES || sweep->settings.method == SIM_SWEEP_HALVING;
+}
+
 // --- the database ----------------------------------------------------------------------------------------------------
 
 static sim_status open_results(sim_sweep *sweep, sim_error *error) {
@@ -84,6 +88,43 @@ static char *config_text(const sim_config *config) {
     return NULL;
 }
 
+typedef struct comparison {
+    const sim_sweep *sweep;
+    const char *config;
+    size_t position;
+    bool is_same;
+} comparison;
+
+static sim_status compare_config(void *self, const sim_results_row *row, sim_error *error) {
+    comparison *with = self;
+    (void)error;
+    with->is_same = strcmp(row->texts[0], with->config) == 0;
+    return SIM_OK;
+}
+
+static sim_status compare_point(void *self, const sim_results_row *row, sim_error *error) {
+    comparison *with = self;
+    const sim_design *design = &with->sweep->design;
+    (void)error;
+    const size_t i = with->position++;
+    with->is_same &=
+        is_search(with->sweep) || (i < design->n_points && strcmp(design->points[i].hash.text, row->texts[0]) == 0);
+    return SIM_OK;
+}
+
+// Is this the sweep that is in the database, begun again? Then a run given up is as good as done; in any other one it might not be given up.
+static sim_status compare_with_stored(sim_sweep *sweep, const char *config, sim_error *error) {
+    comparison with = { .sweep = sweep, .config = config };
+    sim_status status =
+        sim_results_query(sweep->results, "SELECT config FROM experiment", compare_config, &with, error);
+    if (!status)
+        status = sim_results_query(sweep->results, "SELECT point FROM design ORDER BY position", compare_point, &with,
+                                   error);
+    // A search has no design yet, and comes to the same points again.
+    sweep->takes_stopped = with.is_same && (is_search(sweep) || with.position == sweep->design.n_points);
+    return status;
+}
+
 static sim_status begin_experiment(sim_sweep *sweep, sim_error *error) {
     const size_t n_keys = sweep->n_shown_keys = sim_space_n_keys(sweep->space);
     const char **keys = calloc(n_keys + 1, sizeof *keys);
@@ -93,7 +134,8 @@ static sim_status begin_experiment(sim_sweep *sweep, sim_error *error) {
         text ? text : "",  sim_sweep_method_names[sweep->settings.method], sweep->options->version, keys, n_keys,
         &sweep->objectives
     };
-    const sim_status status = keys && text ? sim_results_begin(sweep->results, &experiment, error) : no_memory(error);
+    sim_status status = keys && text ? compare_with_stored(sweep, text, error) : no_memory(error);
+    if (!status) status = sim_results_begin(sweep->results, &experiment, error);
     free(keys);
     free(text);
     return status;
@@ -120,12 +162,11 @@ static sim_status add_job(sim_sweep *sweep, const sim_job *job, sim_error *error
 }
 
 sim_status sim_sweep_add_jobs(sim_sweep *sweep, const sim_point *point, sim_error *error) {
-    const bool takes_stopped = sweep->settings.early_stop != SIM_EARLY_STOP_OFF;
     for (uint32_t repeat = 0; repeat < (uint32_t)sweep->settings.repeat && !point->reason; repeat++) {
         bool is_there;
         const sim_job job = { point, repeat };
         sim_status status = sim_results_has(sweep->results, point->hash.text, repeat, sweep->options->version,
-                                            takes_stopped, &is_there, error);
+                                            sweep->takes_stopped, &is_there, error);
         if (!status && !is_there) status = add_job(sweep, &job, error);
         if (status) return status;
         sweep->counts.planned++;
@@ -147,10 +188,6 @@ static sim_status lay_out(sim_sweep *sweep, sim_error *error) {
     for (size_t i = 0; i < n && !status; i++)
         if (is_of_shard(sweep, i)) status = sim_sweep_add_jobs(sweep, &sweep->design.points[i], error);
     return status ? status : sim_results_transaction(sweep->results, false, error);
-}
-
-static bool is_search(const sim_sweep *sweep) {
-    return sweep->settings.method == SIM_SWEEP_BAYES || sweep->settings.method == SIM_SWEEP_HALVING;
 }
 
 sim_status sim_sweep_add_point(sim_sweep *sweep, sim_point *point, size_t *position, sim_error *error) {
@@ -186,6 +223,18 @@ static sim_status read_settings(sim_sweep *sweep, sim_error *error) {
     return status;
 }
 
+static sim_status check_dominated(const sim_sweep *sweep, sim_error *error) {
+    if (is_search(sweep))
+        return sim_config_contradiction(sweep->config, error, "sweep", "early_stop",
+                                        "a search needs what every run comes to (leave early_stop = dominated out, or "
+                                        "choose another sweep.method)");
+    if (sweep->options->n_shards > 1)
+        return sim_config_contradiction(sweep->config, error, "sweep", "early_stop",
+                                        "shards do not know of each other (leave --shard or early_stop = dominated "
+                                        "out)");
+    return sim_rivals_check(&sweep->objectives, sweep->config, error);
+}
+
 static sim_status prepare(sim_sweep *sweep, sim_error *error) {
     const sim_sweep_options *options = sweep->options;
     sim_status status = read_settings(sweep, error);
@@ -197,6 +246,7 @@ static sim_status prepare(sim_sweep *sweep, sim_error *error) {
             sim_config_contradiction(sweep->config, error, "sweep", "method",
                                      "a search decides as it goes and cannot be cut into shards (leave --shard out, "
                                      "or choose another sweep.method)");
+    if (!status && sweep->settings.early_stop == SIM_EARLY_STOP_DOMINATED) status = check_dominated(sweep, error);
     if (!status) status = sim_design_new(&sweep->design, sweep->space, &sweep->settings, sweep->seed, error);
     if (!status) status = sim_trials_new(&sweep->trials, options->n_threads, options->stopped, error);
     if (!status && sweep->settings.early_stop == SIM_EARLY_STOP_SLA) sim_trials_give_up(sweep->trials);
@@ -228,6 +278,7 @@ void sim_sweep_free(sim_sweep *sweep) {
     sim_trials_free(sweep->trials);
     if (sweep->space) sim_design_clear(&sweep->design, sweep->space);
     sim_space_free(sweep->space);
+    sim_rivals_clear(&sweep->rivals);
     free(sweep->jobs);
     free(sweep);
 }
@@ -245,7 +296,7 @@ static void note_best(sim_sweep *sweep, const char *summary) {
 static sim_status take_outcome(void *self, size_t job, const sim_job_outcome *outcome, sim_error *error) {
     sim_sweep *sweep = self;
     if (outcome->summary && sweep->options->progress) note_best(sweep, outcome->summary);
-    return put(sweep, &sweep->jobs[job], outcome, error);
+    return put(sweep, &sweep->jobs[sweep->first_running + job], outcome, error);
 }
 
 static void describe_best(void *self, char *text, size_t n) {
@@ -261,21 +312,47 @@ static sim_status add_columns(sim_space *space, const sim_sweep_config *settings
     return status;
 }
 
-sim_status sim_sweep_run(sim_sweep *sweep, sim_error *error) {
-    return is_search(sweep) ? sim_sweep_search(sweep, error) : sim_sweep_run_jobs(sweep, error);
-}
-
-sim_status sim_sweep_run_jobs(sim_sweep *sweep, sim_error *error) {
+static sim_status run_jobs(sim_sweep *sweep, size_t first, size_t n, sim_error *error) {
+    const sim_job *jobs = &sweep->jobs[first];
     const sim_jobs_options options = { .n_threads = sweep->options->n_threads,
                                        .progress = sweep->options->progress,
                                        .stopped = sweep->options->stopped,
+                                       .rivals = sweep->settings.early_stop == SIM_EARLY_STOP_DOMINATED ? &sweep->rivals
+                                                                                                        : NULL,
                                        .describe = describe_best };
     const sim_ranks *ranks = &sweep->options->ranks;
+    if (n == 0) return SIM_OK;
+    sweep->first_running = first;
     if (ranks->n > 1)
-        return sim_ranks_run(ranks, sweep->space, sweep->trials, sweep->jobs, sweep->n_jobs, &options, take_outcome,
-                             sweep, error);
-    if (sweep->n_jobs == 0) return SIM_OK;
-    return sim_jobs_run(sweep->space, sweep->trials, sweep->jobs, sweep->n_jobs, &options, take_outcome, sweep, error);
+        return sim_ranks_run(ranks, sweep->space, sweep->trials, jobs, n, &options, take_outcome, sweep, error);
+    return sim_jobs_run(sweep->space, sweep->trials, jobs, n, &options, take_outcome, sweep, error);
+}
+
+sim_status sim_sweep_run_jobs(sim_sweep *sweep, sim_error *error) { return run_jobs(sweep, 0, sweep->n_jobs, error); }
+
+// Round by round, each among the best of those before. A round is of so many points wherever they run, so that nothing depends on who was first.
+static sim_status run_rounds(sim_sweep *sweep, sim_error *error) {
+    const size_t n_points = sweep->design.n_points, n_round = (size_t)sweep->settings.round;
+    size_t first_job = 0;
+    sim_status status = SIM_OK;
+    sim_rivals_init(&sweep->rivals, &sweep->objectives);
+    for (size_t first = 0; first < n_points && !status; first += n_round) {
+        const size_t end = first + n_round < n_points ? first + n_round : n_points;
+        size_t n_jobs = 0;
+        while (first_job + n_jobs < sweep->n_jobs && sweep->jobs[first_job + n_jobs].point < &sweep->design.points[end])
+            n_jobs++;
+        status = run_jobs(sweep, first_job, n_jobs, error);
+        if (!status)
+            status = sim_rivals_add_round(&sweep->rivals, sweep->results, first, end, (uint32_t)sweep->settings.repeat,
+                                          error);
+        first_job += n_jobs;
+    }
+    return status;
+}
+
+sim_status sim_sweep_run(sim_sweep *sweep, sim_error *error) {
+    if (sweep->settings.early_stop == SIM_EARLY_STOP_DOMINATED) return run_rounds(sweep, error);
+    return is_search(sweep) ? sim_sweep_search(sweep, error) : sim_sweep_run_jobs(sweep, error);
 }
 
 void sim_sweep_serve(const sim_config *config, const volatile sig_atomic_t *stopped) {
@@ -308,7 +385,7 @@ static sim_status probe_middle(sim_sweep *sweep, size_t *n_probed, double *cpu_s
     if (status) return status;
     const sim_job job = { &point, 0 };
     sim_job_outcome outcome;
-    status = sim_job_run(sweep->space, sweep->trials, &job, &outcome, error);
+    status = sim_job_run(sweep->space, sweep->trials, &job, NULL, &outcome, error);
     sim_point_clear(&point, sim_space_n_keys(sweep->space));
     if (status) return status;
     free(outcome.summary);
@@ -326,7 +403,7 @@ sim_status sim_sweep_probe(sim_sweep *sweep, size_t *n_probed, double *cpu_s, si
     for (size_t i = 0; i < *n_probed; i++) {
         sim_job_outcome outcome;
         const size_t job = (2 * i + 1) * sweep->n_jobs / (2 * *n_probed); // in the middle of every fifth
-        const sim_status status = sim_job_run(sweep->space, sweep->trials, &sweep->jobs[job], &outcome, error);
+        const sim_status status = sim_job_run(sweep->space, sweep->trials, &sweep->jobs[job], NULL, &outcome, error);
         if (status) return status;
         sum_s += outcome.cpu_s;
         free(outcome.summary);

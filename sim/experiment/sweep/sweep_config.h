@@ -18,7 +18,7 @@ typedef enum sim_sweep_method {
 } sim_sweep_method;
 extern const char *const sim_sweep_method_names[];
 
-typedef enum sim_early_stop { SIM_EARLY_STOP_OFF, SIM_EARLY_STOP_SLA } sim_early_stop;
+typedef enum sim_early_stop { SIM_EARLY_STOP_OFF, SIM_EARLY_STOP_SLA, SIM_EARLY_STOP_DOMINATED } sim_early_stop;
 
 typedef struct sim_sweep_config {
     int method;         // sim_sweep_method
@@ -31,6 +31,7 @@ typedef struct sim_sweep_config {
     bool layouts;        // enumerate parallel layouts
     int64_t gpus;        // their budget; 0 = not given
     int early_stop;      // sim_early_stop
+    int64_t round;       // dominated: points of a round
     double first_share;  // halving: share of the requests in the first round
     int64_t keep_one_of; // halving: of how many points one goes on
     const char *others;  // unused: the key that opens the section

@@ -5,7 +5,7 @@
 
 const char *const sim_sweep_method_names[] = { "grid", "random", "list", "lhs", "sobol", "bayes", "halving", NULL };
 static const char *const layout_names[] = { "none", "auto", NULL };
-static const char *const early_stop_names[] = { "off", "sla", NULL };
+static const char *const early_stop_names[] = { "off", "sla", "dominated", NULL };
 
 #define KEY(field, ...) \
     { .name = #field, .offset = offsetof(sim_sweep_config, field), __VA_ARGS__ }
@@ -28,8 +28,10 @@ static const sim_key keys[] = {
     KEY(gpus, .type = SIM_KEY_INT, .default_text = "0", .min = 0, .max = 65536, .unit = "GPUs",
         .help = "layouts: what every layout uses"),
     KEY(early_stop, .type = SIM_KEY_CHOICE, .default_text = "off", .choices = early_stop_names,
-        .help =
-            "sla: give a run up once [sla] cannot be met any more; dominated: once an earlier round is out of reach"),
+        .help = "sla: give a run up once [sla] cannot be met any more; dominated: once a point of an earlier round "
+                "beats it"),
+    KEY(round, .type = SIM_KEY_INT, .default_text = "32", .min = 1, .max = 1e6, .unit = "points",
+        .help = "dominated: points of a round, in the order of the design, whose runs do not know of each other"),
     KEY(first_share, .type = SIM_KEY_REAL, .default_text = "0.1", .min = 0.001, .max = 1,
         .help = "halving: share of the requests that the first round replays"),
     KEY(keep_one_of, .type = SIM_KEY_INT, .default_text = "3", .min = 2, .max = 100,

@@ -19,8 +19,10 @@ struct sim_sweep {
     sim_output_dir *dir; // NULL = none
     sim_results *results;
     sim_trials *trials;
-    sim_job *jobs; // pending
-    size_t n_jobs;
+    sim_rivals rivals;            // early_stop = dominated: of the rounds before
+    bool takes_stopped;           // runs that were given up stay so: this is the same sweep again
+    sim_job *jobs;                // pending
+    size_t n_jobs, first_running; // those from there on are what runs
     sim_sweep_counts counts;
     double best; // of the first objective's figure, for the progress line
 };
