@@ -110,6 +110,7 @@ Test(plan_answer, names_the_bound_and_what_is_waited_for) {
         for (int k = 0; k < 6 && cases[i].sets[k]; k++)
             cr_assert_eq(sim_config_set(p.config, cases[i].sets[k], &p.error), SIM_OK, "%s", p.error.message);
         sim_config_fill(p.config, &sim_plan_keys, &plan);
+        sim_plan_choose_over(&plan);
         cr_assert_eq(sim_plan_points_new(&points, p.config, &plan, &p.options, &p.error), SIM_OK);
         cr_assert_eq(sim_plan_points_find(points, "", &point, &p.error), SIM_OK);
         cr_assert_eq(sim_plan_points_judge(points, &point, 1, SIM_PLAN_AS_MODELLED, &p.error), SIM_OK);

@@ -298,6 +298,7 @@ static sim_status explore(sim_plan_answer *answer, const sim_config *config, sim
 static sim_status execute(sim_plan_answer *answer, const sim_config *config, const sim_plan_run_options *options,
                           sim_error *error) {
     sim_config_fill(config, &sim_plan_keys, &answer->plan);
+    sim_plan_choose_over(&answer->plan);
     sim_status status = check_sla(config, error);
     if (!status) status = sim_plan_points_new(&answer->points, config, &answer->plan, options, error);
     if (!status) status = find_space(answer, config, sim_plan_points_prober(answer->points)->workloads, error);

@@ -74,9 +74,10 @@ static const sim_key keys[] = {
     { .name = "over",
       .type = SIM_KEY_TEXT,
       .offset = AT(over),
-      .default_text = "cluster.replicas",
+      .default_text = "",
       .help = "min_gpus: a key that holds a number, or layouts; min_cost: layouts and keys, the last one searched by "
-              "bisection; max_rate and max_concurrency vary the load" },
+              "bisection; empty = layouts where there are any, else cluster.replicas; max_rate and max_concurrency "
+              "vary the load" },
     { .name = "range",
       .type = SIM_KEY_CUSTOM,
       .offset = AT(range),
@@ -144,4 +145,12 @@ static const sim_key keys[] = {
     LAYOUT(23, "23"),
     LAYOUT(24, "24"),
 };
+void sim_plan_choose_over(sim_plan_config *plan) {
+    const bool is_of_load = plan->find == SIM_PLAN_MAX_RATE || plan->find == SIM_PLAN_MAX_CONCURRENCY;
+    if (is_of_load || plan->over[0]) return;
+    plan->over = "cluster.replicas";
+    for (size_t i = 0; i < SIM_PLAN_MAX_LAYOUTS; i++)
+        if (plan->layouts[i][0]) plan->over = "layouts";
+}
+
 const sim_key_table sim_plan_keys = { "plan", "the search of forepass plan", keys, sizeof keys / sizeof *keys };

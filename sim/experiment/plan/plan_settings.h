@@ -43,4 +43,7 @@ typedef struct sim_plan_config {
 
 extern const sim_key_table sim_plan_keys; // section [plan]
 
+// Without `over` a plan is over its layouts, or over cluster.replicas where it has none; one that looks for a load stays without.
+void sim_plan_choose_over(sim_plan_config *plan);
+
 #endif

@@ -6,8 +6,10 @@
 
 enum { MAX_OUTERS = 4096, MAX_WORDS = 1024 };
 
-static const char default_over[] =
-    "cluster.replicas"; // a load is varied by its own key, whatever stands here by default
+// A load is varied by its own key; what varies the number of GPUs may stand there for the other question.
+static bool is_of_gpus(const sim_plan_config *plan) {
+    return !plan->over[0] || strcmp(plan->over, "cluster.replicas") == 0;
+}
 
 // The message of `error`, at the place of a key of [plan].
 static sim_status at_key(const sim_config *config, const char *key, sim_error *error) {
@@ -48,7 +50,7 @@ static sim_status max_rate_axis(sim_plan_space *space, const sim_config *config,
         return sim_config_contradiction(config, error, "plan", "find",
                                         "find = max_rate needs arrivals that have a rate (load.mode = poisson or "
                                         "constant, or a trace with timestamps)");
-    if (strcmp(plan->over, default_over) != 0 && strcmp(plan->over, is_recorded ? "load.speedup" : "load.rate") != 0)
+    if (!is_of_gpus(plan) && strcmp(plan->over, is_recorded ? "load.speedup" : "load.rate") != 0)
         return sim_config_contradiction(config, error, "plan", "over", "find = max_rate varies %s (leave `over` out)",
                                         is_recorded ? "load.speedup" : "load.rate");
     const double unit =
@@ -67,7 +69,7 @@ static sim_status max_concurrency_axis(sim_plan_space *space, const sim_config *
     if (load->mode != SIM_LOAD_DEFAULT && load->mode != SIM_LOAD_CONCURRENCY)
         return sim_config_contradiction(config, error, "load", "mode",
                                         "find = max_concurrency needs load.mode = concurrency");
-    if (strcmp(plan->over, default_over) != 0 && strcmp(plan->over, "load.concurrency") != 0)
+    if (!is_of_gpus(plan) && strcmp(plan->over, "load.concurrency") != 0)
         return sim_config_contradiction(config, error, "plan", "over",
                                         "find = max_concurrency varies load.concurrency (leave `over` out)");
     const sim_status status = sim_plan_axis_init(&space->axes[0], config, "load.concurrency", plan->range.low[0],
@@ -178,6 +180,19 @@ static sim_status add_layouts(sim_plan_space *space, const sim_config *config, c
     return status;
 }
 
+// Layouts that are not asked for now must be sound all the same.
+static sim_status set_layouts_aside(sim_plan_space *space, const sim_config *config, const sim_plan_config *plan,
+                                    sim_error *error) {
+    const sim_plan_space no_axes = { .n_axes = 0 };
+    sim_status status = SIM_OK;
+    for (size_t i = 0; i < SIM_PLAN_MAX_LAYOUTS && !status; i++) {
+        char key[24];
+        snprintf(key, sizeof key, "layout_%zu", i + 1);
+        if (plan->layouts[i][0]) status = check_layout(&no_axes, config, key, plan->layouts[i], error);
+    }
+    return status ? status : add_outer(space, "", error);
+}
+
 // Each outer assignment so far, with every value of one more key.
 static sim_status multiply(sim_plan_space *space, const sim_config *config, const sim_plan_axis *axis,
                            sim_error *error) {
@@ -205,7 +220,8 @@ static sim_status multiply(sim_plan_space *space, const sim_config *config, cons
 
 static sim_status list_outers(sim_plan_space *space, const sim_config *config, const sim_plan_config *plan,
                               sim_error *error) {
-    sim_status status = space->has_layouts ? add_layouts(space, config, plan, error) : add_outer(space, "", error);
+    sim_status status =
+        space->has_layouts ? add_layouts(space, config, plan, error) : set_layouts_aside(space, config, plan, error);
     for (size_t i = 0; i + 1 < space->n_axes && !status; i++) status = multiply(space, config, &space->axes[i], error);
     return status;
 }

@@ -75,10 +75,13 @@ static void put_binding(const sim_plan_answer *answer, FILE *out) {
     const bool is_of_load = answer->plan.find == SIM_PLAN_MAX_RATE || answer->plan.find == SIM_PLAN_MAX_CONCURRENCY;
     if (!answer->choices[SIM_PLAN_AS_MODELLED].point) return;
     if (!answer->beyond) {
-        fprintf(out, "Binding          nothing: the %s of the range meets [sla] as well\n",
+        double low, high;
+        sim_plan_answer_interval(answer, &low, &high);
+        fprintf(out, "Binding          nothing found: the %s of the range %s\n",
                 is_of_load            ? "highest load"
                 : answer->space.inner ? "lowest value"
-                                      : "cheapest layout");
+                                      : "cheapest layout",
+                low < high ? "may meet [sla] as well, which is undecided" : "meets [sla] as well");
         return;
     }
     char missed[400];

@@ -181,18 +181,34 @@ static sim_status refuse(const sim_expression *in, const char *what, sim_error *
 static bool begins_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 static bool goes_on(char c) { return begins_name(c) || (c >= '0' && c <= '9') || c == '.'; }
 
+// Bytes of the word, number, quoted text or single character at the front of a text that is not empty.
+static size_t token_bytes(const char *at) {
+    size_t n = 1;
+    if (*at == '\'' || *at == '"') {
+        const char *close = strchr(at + 1, *at);
+        return close ? (size_t)(close - at) + 1 : strlen(at);
+    }
+    if (goes_on(*at))
+        while (goes_on(at[n])) n++;
+    return n;
+}
+
+bool sim_expression_names(const sim_expression *expression, const char *key) {
+    const size_t n_key = strlen(key);
+    size_t n;
+    for (const char *at = expression->text; *at; at += n) {
+        n = token_bytes(at);
+        if (n == n_key && strncmp(at, key, n) == 0) return true;
+    }
+    return false;
+}
+
 // A name with a dot is a key and is quoted, since some of them are words of SQL; a quoted text and all else stays.
 static sim_status quote_keys(const sim_expression *made, sqlite3_str *out, sim_error *error) {
     const char *at = made->text;
     while (*at) {
-        size_t n = 1;
+        const size_t n = token_bytes(at);
         char name[160];
-        if (*at == '\'' || *at == '"') {
-            const char *close = strchr(at + 1, *at);
-            n = close ? (size_t)(close - at) + 1 : strlen(at);
-        } else if (begins_name(*at) || goes_on(*at)) {
-            while (goes_on(at[n])) n++;
-        }
         snprintf(name, sizeof name, "%.*s", (int)n, at);
         if (begins_name(*at) && strchr(name, '.')) {
             const sim_status status = sim_config_check_name(made->all->config, name, made->file, made->line, error);

@@ -25,6 +25,8 @@ sim_status sim_expressions_set(sim_expressions *expressions, const sim_config *c
 sim_status sim_expression_new(sim_expression **expression, sim_expressions *expressions, const char *text,
                               const char *file, int64_t line, sim_error *error);
 void sim_expression_free(sim_expression *expression);
+// Does its text name `key` (section.key)?
+bool sim_expression_names(const sim_expression *expression, const char *key);
 
 // Its value as text: a number in shortest exact form, "" for nothing (a division by zero) and infinity. SIM_USAGE: it cannot be evaluated.
 #define SIM_EXPRESSION_BYTES 200

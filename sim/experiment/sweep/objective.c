@@ -103,8 +103,13 @@ sim_status sim_objectives_read(sim_objectives *objectives, const sim_config *con
         if (objectives->n == SIM_OBJECTIVES)
             return sim_config_contradiction(config, error, "sweep", "objective", "objective: %d are the most",
                                             SIM_OBJECTIVES);
-        const sim_status status = read_one(&in, at, n, &objectives->list[objectives->n++]);
+        const sim_status status = read_one(&in, at, n, &objectives->list[objectives->n]);
         if (status) return status;
+        for (size_t i = 0; i < objectives->n; i++)
+            if (strcmp(objectives->list[i].name, objectives->list[objectives->n].name) == 0)
+                return sim_config_contradiction(config, error, "sweep", "objective", "objective: %s stands there twice",
+                                                objectives->list[i].name);
+        objectives->n++;
         at = at[n] ? at + n + 1 : NULL;
     }
     return SIM_OK;

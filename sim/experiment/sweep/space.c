@@ -151,6 +151,9 @@ static sim_status add_derived(sim_space *space, const sim_open_value *entry, cha
 }
 
 static sim_status add_constraint(sim_space *space, const sim_open_value *entry, sim_error *error) {
+    if (strcmp(entry->name, constraint_prefix) == 0)
+        return sim_error_set(error, SIM_USAGE, entry->file, entry->line,
+                             "a constraint needs a name (write constraint.NAME = %s)", entry->text);
     if (!grow(space->constraints, space->n_constraints)) return no_memory(error);
     constraint *made = &space->constraints[space->n_constraints++];
     *made = (constraint){ entry->name, entry->text, NULL };
@@ -196,6 +199,46 @@ static sim_status choose_tables(sim_space *space, const sim_key_table *const *ta
     return SIM_OK;
 }
 
+// Conditions are asked before computed values are there, both from top to bottom: what one names must be known by then.
+static sim_status too_late(const char *key, const char *named, const char *file, int64_t line, sim_error *error) {
+    if (strcmp(key, named) == 0)
+        return sim_error_set(error, SIM_USAGE, file, line, "%s depends on itself (name other keys)", key);
+    return sim_error_set(error, SIM_USAGE, file, line,
+                         "%s depends on %s, which is not known yet (conditions come before computed values, each from "
+                         "top to bottom)",
+                         key, named);
+}
+
+static sim_status check_condition(const sim_space *space, size_t d, sim_error *error) {
+    const dimension *of = &space->dimensions[d];
+    const char *key = space->keys[of->first_key];
+    for (size_t later = d; later < space->n_dimensions; later++) {
+        const dimension *other = &space->dimensions[later];
+        for (size_t k = other->first_key; other->when && k < other->first_key + other->domain.n_keys; k++)
+            if (sim_expression_names(of->when, space->keys[k]))
+                return too_late(key, space->keys[k], of->file, of->line, error);
+    }
+    for (size_t i = 0; i < space->n_derived; i++)
+        if (sim_expression_names(of->when, space->keys[space->derived[i].key]))
+            return too_late(key, space->keys[space->derived[i].key], of->file, of->line, error);
+    return SIM_OK;
+}
+
+static sim_status check_order(const sim_space *space, sim_error *error) {
+    sim_status status = SIM_OK;
+    for (size_t d = 0; d < space->n_dimensions && !status; d++)
+        if (space->dimensions[d].when) status = check_condition(space, d, error);
+    for (size_t i = 0; i < space->n_derived && !status; i++) {
+        const derived *of = &space->derived[i];
+        for (size_t later = i; later < space->n_derived && !status; later++) {
+            const char *named = space->keys[space->derived[later].key];
+            if (sim_expression_names(of->value, named))
+                status = too_late(space->keys[of->key], named, of->file, of->line, error);
+        }
+    }
+    return status;
+}
+
 static sim_status read_space(sim_space *space, const sim_sweep_config *sweep, const sim_key_table *const *tables,
                              size_t n_tables, sim_error *error) {
     const sim_config *config = space->config;
@@ -209,6 +252,7 @@ static sim_status read_space(sim_space *space, const sim_sweep_config *sweep, co
         const sim_open_value entry = sim_config_open(config, "sweep", i);
         status = take_entry(space, &entry, is_list, error);
     }
+    if (!status) status = check_order(space, error);
     if (status || is_list || space->n_dimensions > 0) return status;
     return sim_config_contradiction(
         config, error, "sweep", "method",
@@ -324,26 +368,26 @@ static sim_status set_dimensions(const making *in, const double *position) {
     return status;
 }
 
+// A value that comes out as none of its key makes the point infeasible.
 static sim_status set_derived(const making *in) {
-    sim_status status = SIM_OK;
-    for (size_t i = 0; i < in->space->n_derived && !status; i++) {
+    for (size_t i = 0; i < in->space->n_derived && !in->point->reason; i++) {
         char text[SIM_EXPRESSION_BYTES];
         const derived *of = &in->space->derived[i];
-        status = sim_expression_text(of->value, text, in->error);
+        sim_status status = sim_expression_text(of->value, text, in->error);
         if (!status) status = set_key(in, of->key, text, of->file, of->line);
+        if (status != SIM_USAGE && status) return status;
+        if (status && !(in->point->reason = strdup(in->error->message))) return no_memory(in->error);
     }
-    return status;
+    return SIM_OK;
 }
 
 static sim_status check_constraints(const making *in) {
-    for (size_t i = 0; i < in->space->n_constraints; i++) {
+    for (size_t i = 0; i < in->space->n_constraints && !in->point->reason; i++) {
         bool holds;
         const constraint *of = &in->space->constraints[i];
         const sim_status status = sim_expression_holds(of->holds, &holds, in->error);
         if (status) return status;
-        if (holds) continue;
-        if (asprintf(&in->point->reason, "%s: %s", of->name, of->text) < 0) return no_memory(in->error);
-        return SIM_OK;
+        if (!holds && asprintf(&in->point->reason, "%s: %s", of->name, of->text) < 0) return no_memory(in->error);
     }
     return SIM_OK;
 }

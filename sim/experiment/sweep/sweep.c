@@ -235,6 +235,43 @@ static sim_status check_dominated(const sim_sweep *sweep, sim_error *error) {
     return sim_rivals_check(&sweep->objectives, sweep->config, error);
 }
 
+// Keys that say something about other methods than the one chosen: it may change with --set, so they are no errors, but they are told.
+static void warn_of_idle_keys(const sim_sweep *sweep) {
+    const int method = sweep->settings.method;
+    const bool is_drawn = method == SIM_SWEEP_RANDOM || method == SIM_SWEEP_LHS || method == SIM_SWEEP_SOBOL;
+    const bool is_halving = method == SIM_SWEEP_HALVING;
+    const struct {
+        const char *key, *needed;
+        bool has_effect;
+    } keys[] = {
+        { "samples", "a method that draws or searches", is_drawn || is_search(sweep) },
+        { "seed", "a method that draws or searches", is_drawn || is_search(sweep) },
+        { "points", "method = list", method == SIM_SWEEP_LIST },
+        { "first_share", "method = halving", is_halving },
+        { "keep_one_of", "method = halving", is_halving },
+        { "gpus", "layouts = auto", sweep->settings.layouts },
+        { "round", "early_stop = dominated", sweep->settings.early_stop == SIM_EARLY_STOP_DOMINATED },
+        { "confidence", "repeat above 1", sweep->settings.repeat > 1 },
+    };
+    for (size_t i = 0; sweep->options->warn && i < sizeof keys / sizeof *keys; i++) {
+        char line[120];
+        if (keys[i].has_effect || !sim_config_is_given(sweep->config, "sweep", keys[i].key)) continue;
+        snprintf(line, sizeof line, "sweep.%s has no effect without %s", keys[i].key, keys[i].needed);
+        sweep->options->warn(line);
+    }
+}
+
+static sim_status check_early_stop(const sim_sweep *sweep, sim_error *error) {
+    sim_sla_config sla;
+    if (sweep->settings.early_stop == SIM_EARLY_STOP_DOMINATED) return check_dominated(sweep, error);
+    sim_config_fill(sweep->config, &sim_sla_keys, &sla);
+    if (sweep->settings.early_stop == SIM_EARLY_STOP_OFF || sim_sla_is_given(&sla) || sla.itl_ns > 0) return SIM_OK;
+    for (size_t k = 0; k < sim_space_n_keys(sweep->space); k++)
+        if (strncmp(sim_space_key(sweep->space, k), "sla.", 4) == 0) return SIM_OK;
+    return sim_config_contradiction(sweep->config, error, "sweep", "early_stop",
+                                    "early_stop = sla needs bounds to miss (give [sla] ttft, tpot or e2e)");
+}
+
 static sim_status prepare(sim_sweep *sweep, sim_error *error) {
     const sim_sweep_options *options = sweep->options;
     sim_status status = read_settings(sweep, error);
@@ -246,11 +283,12 @@ static sim_status prepare(sim_sweep *sweep, sim_error *error) {
             sim_config_contradiction(sweep->config, error, "sweep", "method",
                                      "a search decides as it goes and cannot be cut into shards (leave --shard out, "
                                      "or choose another sweep.method)");
-    if (!status && sweep->settings.early_stop == SIM_EARLY_STOP_DOMINATED) status = check_dominated(sweep, error);
+    if (!status) status = check_early_stop(sweep, error);
     if (!status) status = sim_design_new(&sweep->design, sweep->space, &sweep->settings, sweep->seed, error);
     if (!status) status = sim_trials_new(&sweep->trials, options->n_threads, options->stopped, error);
     if (!status && sweep->settings.early_stop == SIM_EARLY_STOP_SLA) sim_trials_give_up(sweep->trials);
     if (!status) status = open_results(sweep, error);
+    if (!status) warn_of_idle_keys(sweep);
     sweep->counts.points = sweep->design.n_points;
     sweep->counts.same = sweep->design.n_same;
     return status ? status : lay_out(sweep, error);
