@@ -60,12 +60,29 @@ static sim_status load_saved(const sim_config *config, const sim_settings *setti
     return status;
 }
 
+// A form of the learner that is not the one in force.
+static sim_status refuse_idle_form(const sim_config *config, const sim_settings *settings, sim_error *error) {
+    const bool is_regression = settings->pricing.estimator == SIM_ESTIMATOR_REGRESSION;
+    const bool is_online = settings->tuning.mode == SIM_TUNING_ONLINE;
+    if (is_online && is_regression && settings->model_options.correction != FPM_CORRECTION_GRID)
+        return sim_config_contradiction(
+            config, error, "perfmodel", "correction",
+            "perfmodel.correction has no effect with estimator = regression, which corrects "
+            "nothing (leave it out)");
+    if (is_online && !is_regression && settings->model_options.regression != FPM_REGRESSION_REFERENCE)
+        return sim_config_contradiction(config, error, "perfmodel", "regression",
+                                        "perfmodel.regression has no effect without estimator = regression (leave it "
+                                        "out; perfmodel.correction is the form of corrections)");
+    return SIM_OK;
+}
+
 sim_status sim_settings_tuner(const sim_config *config, const sim_settings *settings, fpm_estimator *estimator,
                               sim_tuner **tuner, sim_error *error) {
     *tuner = NULL;
     if (!sim_tuning_is_on(&settings->truth)) return SIM_OK;
     fpm_model *saved;
-    sim_status status = load_saved(config, settings, estimator, &saved, error);
+    sim_status status = refuse_idle_form(config, settings, error);
+    if (!status) status = load_saved(config, settings, estimator, &saved, error);
     if (status) return status;
     const sim_tuner_parts parts = {
         .tuning = &settings->tuning,

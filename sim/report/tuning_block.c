@@ -24,6 +24,25 @@ bool sim_tuning_factors(const sim_tuning_result *result, fpm_kind kind, fpm_fact
     return factors->n_buckets > 0;
 }
 
+// Is the least or largest ratio that is believed what some passes are corrected by (a smooth surface comes near it)? The model would go further then, if it
+// were allowed to.
+typedef struct bounds_met {
+    const fpm_model_options *options;
+    bool is_faster_met, is_slower_met;
+} bounds_met;
+
+static bounds_met find_bounds_met(const sim_tuning_result *result, fpm_kind kind) {
+    bounds_met met = { .options = NULL };
+    fpm_factors factors;
+    if (!sim_tuning_factors(result, kind, &factors)) return met;
+    met.options = fpm_model_get_options(result->models[0]);
+    met.is_faster_met =
+        !met.options->is_faster_unbounded && factors.min <= 1.001 * met.options->min_faster_correction_factor;
+    met.is_slower_met =
+        !met.options->is_slower_unbounded && factors.max >= 0.999 * met.options->max_slower_correction_factor;
+    return met;
+}
+
 uint64_t sim_tuning_retained(const sim_tuning_result *result, fpm_kind kind) {
     uint64_t n = 0;
     for (size_t i = 0; i < result->n_models; i++) n += fpm_model_retained(result->models[i], kind);
@@ -76,6 +95,9 @@ static void add_factors(cJSON *block, const sim_tuning_result *result, fpm_kind 
         else
             cJSON_AddNullToObject(block, keys[i]);
     }
+    const bounds_met met = find_bounds_met(result, kind);
+    if (met.is_faster_met) cJSON_AddTrueToObject(block, "min_faster_correction_factor_met");
+    if (met.is_slower_met) cJSON_AddTrueToObject(block, "max_slower_correction_factor_met");
 }
 
 static void add_pair(cJSON *object, const char *key, const double values[2], size_t n) {
@@ -182,6 +204,20 @@ static void put_kind(FILE *out, const sim_tuning_result *result, fpm_kind kind) 
     fputc('\n', out);
 }
 
+static void put_bounds_met(FILE *out, const sim_tuning_result *result, fpm_kind kind) {
+    const bounds_met met = find_bounds_met(result, kind);
+    if (met.is_faster_met)
+        fprintf(
+            out,
+            "Held: %s passes are corrected by no less than perfmodel.min_faster_correction_factor = %g (none = any)\n",
+            fpm_kind_name(kind), met.options->min_faster_correction_factor);
+    if (met.is_slower_met)
+        fprintf(
+            out,
+            "Held: %s passes are corrected by no more than perfmodel.max_slower_correction_factor = %g (none = any)\n",
+            fpm_kind_name(kind), met.options->max_slower_correction_factor);
+}
+
 sim_status sim_tuning_write_table(const sim_tuning_result *result, FILE *out, sim_error *error) {
     fprintf(out, "%-8s%10s%9s%9s", "Kind", "passes", "untuned", "bias");
     if (result->n_models > 0)
@@ -193,5 +229,6 @@ sim_status sim_tuning_write_table(const sim_tuning_result *result, FILE *out, si
               ? "Errors in per cent of the observed time; p50 to last 10% are of the tuned estimates.\n"
               : "Errors in per cent of the observed time.\n",
           out);
+    for (size_t i = 0; i < SIM_N_KINDS; i++) put_bounds_met(out, result, kinds[i]);
     return ferror(out) ? sim_error_set(error, SIM_IO, NULL, 0, "the table could not be written") : SIM_OK;
 }

@@ -21,6 +21,7 @@ typedef struct sim_tuning_result {
 // Adds the object `kinds` (interface.md "Summary"), of each kind: observations, retained_observations, outliers and unpredicted (where there are any),
 //   mape_untuned_pct, mape_tuned_pct, mape_settled_pct (after the first 200 passes), mape_final_pct (last 10 %), the same as mape_*_untuned_pct,
 //   mape_floor_pct and mape_without_outliers_pct (where the truth is synthetic), bias_untuned_pct, bias_tuned_pct, bias_final_pct,
+//   min_faster_correction_factor_met and max_slower_... = true where a factor stands at the bound of that name,
 //   p50_ape_pct, p90_, p99_, max_ (tuned) and p50_ape_untuned_pct ..., min_correction_factor, avg_, max_,
 //   grid[] {worker (with a model each), low[], high[], samples, median_factor} and windows[] {passes, from_ms, to_ms, mape_untuned_pct, mape_tuned_pct, bias_tuned_pct}.
 // A figure of no passes is null. Without models the tuned figures are missing.
