@@ -75,7 +75,7 @@ static sim_status dry_run(sim_sweep *sweep, uint32_t n_threads, sim_error *error
     if (status) return status;
     const sim_sweep_config *settings = sim_sweep_settings(sweep);
     const sim_sweep_counts counts = sim_sweep_count(sweep);
-    const bool is_search = settings->method == SIM_SWEEP_BAYES || settings->method == SIM_SWEEP_HALVING;
+    const bool is_search = sim_sweep_is_search(settings);
     if (is_search) printf("points are chosen as results come in\n");
     printf("\n%zu runs to go, about %.3g CPU s, %.3g s with -j %u (from %zu of them)\n",
            is_search ? (size_t)(settings->samples * settings->repeat) : counts.planned - counts.reused, cpu_s,

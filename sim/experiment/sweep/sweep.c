@@ -14,10 +14,6 @@ static const char *const output_names[] = { "sweep.csv", "config.ini", NULL };
 
 static sim_status no_memory(sim_error *error) { return sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory"); }
 
-static bool is_search(const sim_sweep *sweep) {
-    return sweep->settings.method == SIM_SWEEP_BAYES || sweep->settings.method == SIM_SWEEP_HALVING;
-}
-
 // --- the database ----------------------------------------------------------------------------------------------------
 
 static sim_status open_results(sim_sweep *sweep, sim_error *error) {
@@ -107,8 +103,8 @@ static sim_status compare_point(void *self, const sim_results_row *row, sim_erro
     const sim_design *design = &with->sweep->design;
     (void)error;
     const size_t i = with->position++;
-    with->is_same &=
-        is_search(with->sweep) || (i < design->n_points && strcmp(design->points[i].hash.text, row->texts[0]) == 0);
+    with->is_same &= sim_sweep_is_search(&with->sweep->settings) ||
+                     (i < design->n_points && strcmp(design->points[i].hash.text, row->texts[0]) == 0);
     return SIM_OK;
 }
 
@@ -121,7 +117,8 @@ static sim_status compare_with_stored(sim_sweep *sweep, const char *config, sim_
         status = sim_results_query(sweep->results, "SELECT point FROM design ORDER BY position", compare_point, &with,
                                    error);
     // A search has no design yet, and comes to the same points again.
-    sweep->takes_stopped = with.is_same && (is_search(sweep) || with.position == sweep->design.n_points);
+    sweep->takes_stopped =
+        with.is_same && (sim_sweep_is_search(&sweep->settings) || with.position == sweep->design.n_points);
     return status;
 }
 
@@ -223,72 +220,18 @@ static sim_status read_settings(sim_sweep *sweep, sim_error *error) {
     return status;
 }
 
-static sim_status check_dominated(const sim_sweep *sweep, sim_error *error) {
-    if (is_search(sweep))
-        return sim_config_contradiction(sweep->config, error, "sweep", "early_stop",
-                                        "a search needs what every run comes to (leave early_stop = dominated out, or "
-                                        "choose another sweep.method)");
-    if (sweep->options->n_shards > 1)
-        return sim_config_contradiction(sweep->config, error, "sweep", "early_stop",
-                                        "shards do not know of each other (leave --shard or early_stop = dominated "
-                                        "out)");
-    return sim_rivals_check(&sweep->objectives, sweep->config, error);
-}
-
-// Keys that say something about other methods than the one chosen: it may change with --set, so they are no errors, but they are told.
-static void warn_of_idle_keys(const sim_sweep *sweep) {
-    const int method = sweep->settings.method;
-    const bool is_drawn = method == SIM_SWEEP_RANDOM || method == SIM_SWEEP_LHS || method == SIM_SWEEP_SOBOL;
-    const bool is_halving = method == SIM_SWEEP_HALVING;
-    const struct {
-        const char *key, *needed;
-        bool has_effect;
-    } keys[] = {
-        { "samples", "a method that draws or searches", is_drawn || is_search(sweep) },
-        { "seed", "a method that draws or searches", is_drawn || is_search(sweep) },
-        { "points", "method = list", method == SIM_SWEEP_LIST },
-        { "first_share", "method = halving", is_halving },
-        { "keep_one_of", "method = halving", is_halving },
-        { "gpus", "layouts = auto", sweep->settings.layouts },
-        { "round", "early_stop = dominated", sweep->settings.early_stop == SIM_EARLY_STOP_DOMINATED },
-        { "confidence", "repeat above 1", sweep->settings.repeat > 1 },
-    };
-    for (size_t i = 0; sweep->options->warn && i < sizeof keys / sizeof *keys; i++) {
-        char line[120];
-        if (keys[i].has_effect || !sim_config_is_given(sweep->config, "sweep", keys[i].key)) continue;
-        snprintf(line, sizeof line, "sweep.%s has no effect without %s", keys[i].key, keys[i].needed);
-        sweep->options->warn(line);
-    }
-}
-
-static sim_status check_early_stop(const sim_sweep *sweep, sim_error *error) {
-    sim_sla_config sla;
-    if (sweep->settings.early_stop == SIM_EARLY_STOP_DOMINATED) return check_dominated(sweep, error);
-    sim_config_fill(sweep->config, &sim_sla_keys, &sla);
-    if (sweep->settings.early_stop == SIM_EARLY_STOP_OFF || sim_sla_is_given(&sla) || sla.itl_ns > 0) return SIM_OK;
-    for (size_t k = 0; k < sim_space_n_keys(sweep->space); k++)
-        if (strncmp(sim_space_key(sweep->space, k), "sla.", 4) == 0) return SIM_OK;
-    return sim_config_contradiction(sweep->config, error, "sweep", "early_stop",
-                                    "early_stop = sla needs bounds to miss (give [sla] ttft, tpot or e2e)");
-}
-
 static sim_status prepare(sim_sweep *sweep, sim_error *error) {
     const sim_sweep_options *options = sweep->options;
     sim_status status = read_settings(sweep, error);
     if (!status)
         status = sim_space_new(&sweep->space, sweep->config, &sweep->settings, sim_settings_tables,
                                sim_settings_n_tables, error);
-    if (!status && is_search(sweep) && options->n_shards > 1)
-        status =
-            sim_config_contradiction(sweep->config, error, "sweep", "method",
-                                     "a search decides as it goes and cannot be cut into shards (leave --shard out, "
-                                     "or choose another sweep.method)");
-    if (!status) status = check_early_stop(sweep, error);
+    if (!status) status = sim_sweep_check(sweep, error);
     if (!status) status = sim_design_new(&sweep->design, sweep->space, &sweep->settings, sweep->seed, error);
     if (!status) status = sim_trials_new(&sweep->trials, options->n_threads, options->stopped, error);
     if (!status && sweep->settings.early_stop == SIM_EARLY_STOP_SLA) sim_trials_give_up(sweep->trials);
     if (!status) status = open_results(sweep, error);
-    if (!status) warn_of_idle_keys(sweep);
+    if (!status) sim_sweep_warn_of_idle_keys(sweep);
     sweep->counts.points = sweep->design.n_points;
     sweep->counts.same = sweep->design.n_same;
     return status ? status : lay_out(sweep, error);
@@ -390,7 +333,7 @@ static sim_status run_rounds(sim_sweep *sweep, sim_error *error) {
 
 sim_status sim_sweep_run(sim_sweep *sweep, sim_error *error) {
     if (sweep->settings.early_stop == SIM_EARLY_STOP_DOMINATED) return run_rounds(sweep, error);
-    return is_search(sweep) ? sim_sweep_search(sweep, error) : sim_sweep_run_jobs(sweep, error);
+    return sim_sweep_is_search(&sweep->settings) ? sim_sweep_search(sweep, error) : sim_sweep_run_jobs(sweep, error);
 }
 
 void sim_sweep_serve(const sim_config *config, const volatile sig_atomic_t *stopped) {
@@ -435,7 +378,7 @@ static sim_status probe_middle(sim_sweep *sweep, size_t *n_probed, double *cpu_s
 sim_status sim_sweep_probe(sim_sweep *sweep, size_t *n_probed, double *cpu_s, sim_error *error) {
     enum { MAX_PROBES = 5 };
     double sum_s = 0;
-    if (is_search(sweep)) return probe_middle(sweep, n_probed, cpu_s, error);
+    if (sim_sweep_is_search(&sweep->settings)) return probe_middle(sweep, n_probed, cpu_s, error);
     *n_probed = sweep->n_jobs < MAX_PROBES ? sweep->n_jobs : MAX_PROBES;
     *cpu_s = 0;
     for (size_t i = 0; i < *n_probed; i++) {

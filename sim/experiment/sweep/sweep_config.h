@@ -39,4 +39,7 @@ typedef struct sim_sweep_config {
 
 extern const sim_key_table sim_sweep_keys;
 
+// Does the method choose points by what earlier ones gave?
+bool sim_sweep_is_search(const sim_sweep_config *settings);
+
 #endif

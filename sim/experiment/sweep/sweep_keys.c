@@ -44,3 +44,7 @@ static const sim_key keys[] = {
 };
 const sim_key_table sim_sweep_keys = { "sweep", "which configurations are run, and what is looked for", keys,
                                        sizeof keys / sizeof *keys };
+
+bool sim_sweep_is_search(const sim_sweep_config *settings) {
+    return settings->method == SIM_SWEEP_BAYES || settings->method == SIM_SWEEP_HALVING;
+}

@@ -27,6 +27,10 @@ struct sim_sweep {
     double best; // of the first objective's figure, for the progress line
 };
 
+// SIM_USAGE: keys that contradict each other, or the options. Objectives and space are read.
+sim_status sim_sweep_check(const sim_sweep *sweep, sim_error *error);
+void sim_sweep_warn_of_idle_keys(const sim_sweep *sweep);
+
 // Append a point to the design and its database, which then own it. *position: its place; that of the same point when it is there already (and goes).
 sim_status sim_sweep_add_point(sim_sweep *sweep, sim_point *point, size_t *position, sim_error *error);
 // Pending runs from now on: none, then those of this point that the database does not have.
