@@ -129,6 +129,15 @@ void sim_rivals_unpack(sim_rivals *rivals, char *bytes) {
 
 // --- a run among them -------------------------------------------------------------------------------------------------
 
+// By the first objective in which the rival is better.
+static void give_reason(sim_rivals_watch *watch, const sim_rival *rival, const double *best) {
+    const sim_objective *list = watch->rivals->objectives.list;
+    size_t i = 0;
+    while (!sim_objective_is_better(&list[i], rival->values[i], best[i])) i++;
+    snprintf(watch->reason, sizeof watch->reason, "dominated: %s is %.6g at best, %.6g at point %s", list[i].name,
+             best[i], rival->values[i], rival->point);
+}
+
 static bool is_worthwhile(void *self, const sim_run_facts *facts, double *scratch) {
     sim_rivals_watch *watch = self;
     const sim_rivals *rivals = watch->rivals;
@@ -141,8 +150,7 @@ static bool is_worthwhile(void *self, const sim_run_facts *facts, double *scratc
     }
     for (size_t r = 0; r < rivals->n; r++) {
         if (!beats(objectives, rivals->list[r].values, best)) continue;
-        snprintf(watch->reason, sizeof watch->reason, "dominated: %s is %.6g at best, %.6g at point %s",
-                 objectives->list[0].name, best[0], rivals->list[r].values[0], rivals->list[r].point);
+        give_reason(watch, &rivals->list[r], best);
         return false;
     }
     return true;
