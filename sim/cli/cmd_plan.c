@@ -41,6 +41,19 @@ static sim_status show(const sim_cli *cli, const sim_plan_answer *answer, sim_er
     return sim_error_set(error, SIM_DEAD_END, NULL, 0, "%s", text);
 }
 
+// A signal keeps what was tried, on the screen: no half answers in files.
+static sim_status show_stopped(const sim_cli *cli, sim_plan_answer *answer, sim_status stopped, sim_error *error) {
+    if (!answer->is_stopped) return stopped;
+    const sim_status status =
+        cli->json ? sim_plan_write_json(answer, stdout, error) : sim_plan_write_table(answer, stdout, error);
+    const bool has_answer = answer->choices[SIM_PLAN_AS_MODELLED].point;
+    const size_t n_tried = answer->n_rows;
+    sim_plan_answer_clear(answer);
+    if (status) return status;
+    return sim_error_set(error, stopped, NULL, 0, "stopped by a signal %s (points tried: %zu)",
+                         has_answer ? "after the answer was found" : "before there was an answer", n_tried);
+}
+
 static sim_status answer_into(const sim_cli *cli, const sim_config *config, sim_output_dir *dir, sim_error *error) {
     sim_plan_run_options options = {
         .progress = sim_cli_progress(cli),
@@ -49,7 +62,8 @@ static sim_status answer_into(const sim_cli *cli, const sim_config *config, sim_
     sim_plan_answer answer;
     sim_status status = sim_cli_parse_jobs(cli, &options.n_threads, error);
     if (!status) status = sim_plan_execute(config, &options, &answer, error);
-    if (status) return status;
+    if (status && status != SIM_INTERRUPTED && status != SIM_TERMINATED) return status;
+    if (status) return show_stopped(cli, &answer, status, error);
     if (dir) status = write_outputs(dir, config, &answer, error);
     if (!status) status = show(cli, &answer, error);
     sim_plan_answer_clear(&answer);

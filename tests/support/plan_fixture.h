@@ -19,8 +19,9 @@ typedef struct planned {
 } planned;
 
 // `sets` ends with NULL.
-static inline void planned_run(planned *p, const char *text, const char *const *sets, uint32_t n_threads) {
-    *p = (planned){ .options = { .n_threads = n_threads } };
+static inline void planned_run_until(planned *p, const char *text, const char *const *sets, uint32_t n_threads,
+                                     const volatile sig_atomic_t *stopped) {
+    *p = (planned){ .options = { .n_threads = n_threads, .stopped = stopped } };
     cr_assert_eq(sim_config_new(&p->config, sim_settings_tables, sim_settings_n_tables, &p->error), SIM_OK);
     cr_assert_eq(sim_config_load_text(p->config, text, strlen(text), "plan", &p->error), SIM_OK, "%s",
                  p->error.message);
@@ -29,8 +30,12 @@ static inline void planned_run(planned *p, const char *text, const char *const *
     p->status = sim_plan_execute(p->config, &p->options, &p->answer, &p->error);
 }
 
+static inline void planned_run(planned *p, const char *text, const char *const *sets, uint32_t n_threads) {
+    planned_run_until(p, text, sets, n_threads, NULL);
+}
+
 static inline void planned_clear(planned *p) {
-    if (p->status == SIM_OK) sim_plan_answer_clear(&p->answer);
+    if (p->status == SIM_OK || p->answer.is_stopped) sim_plan_answer_clear(&p->answer);
     sim_config_free(p->config);
 }
 

@@ -3,8 +3,10 @@
 // Whole plans, of experiments that take milliseconds.
 #include "tests/support/plan_fixture.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/time.h>
 
 #include "sim/experiment/plan/plan_report.h"
 
@@ -256,4 +258,46 @@ Test(plan_answer, stops_at_a_signal) {
     stopped = SIGTERM;
     cr_expect_eq(sim_plan_execute(p.config, &p.options, &p.answer, &p.error), SIM_TERMINATED);
     sim_config_free(p.config);
+}
+
+static volatile sig_atomic_t stopped;
+static void stop(int signal_number) { stopped = signal_number; }
+
+// The plan above with many more requests, stopped after so many milliseconds.
+static void run_stopped(planned *p, int ms) {
+    static const char *const sets[] = { "workload.requests=20000", "plan.range=1:64", NULL };
+    const struct itimerval timer = { .it_value = { ms / 1000, ms % 1000 * 1000 } };
+    const struct sigaction action = { .sa_handler = stop };
+    stopped = 0;
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &timer, NULL);
+    planned_run_until(p, open_loop, sets, 1, &stopped);
+    setitimer(ITIMER_REAL, &(struct itimerval){ .it_value = { 0, 0 } }, NULL);
+}
+
+Test(plan_answer, that_a_signal_cuts_short_keeps_what_was_tried) {
+    planned p;
+    char *text = NULL;
+    size_t n;
+    run_stopped(&p, 5);
+    for (int ms = 10; p.status == SIM_INTERRUPTED && !p.answer.is_stopped; ms *= 2) { // until there is a first verdict
+        planned_clear(&p);
+        run_stopped(&p, ms);
+    }
+    cr_assert_eq(p.status, SIM_INTERRUPTED, "%s", p.error.message);
+    cr_assert_gt(p.answer.n_rows, 0);
+    for (size_t i = 0; i < p.answer.n_rows; i++)
+        cr_expect_neq(p.answer.rows[i].point->verdicts[SIM_PLAN_AS_MODELLED], SIM_PLAN_OPEN);
+    FILE *out = open_memstream(&text, &n);
+    cr_expect_eq(sim_plan_write_table(&p.answer, out, NULL), SIM_OK);
+    fclose(out);
+    cr_expect(planned_choice(&p)->point || strstr(text, "Answer           not found yet"), "%s", text);
+    cr_expect(strstr(text, "\n  tried "), "%s", text);
+    free(text);
+    out = open_memstream(&text, &n);
+    cr_expect_eq(sim_plan_write_json(&p.answer, out, NULL), SIM_OK);
+    fclose(out);
+    cr_expect(strstr(text, "\"interrupted\":\ttrue"), "%s", text);
+    free(text);
+    planned_clear(&p);
 }

@@ -275,8 +275,10 @@ static void warn_of_short_runs(sim_plan_answer *answer) {
 }
 
 static sim_status choose(sim_plan_answer *answer, sim_plan_scenario scenario, sim_error *error) {
-    return sim_plan_choose(&answer->space, answer->points, scenario, scenario == SIM_PLAN_AS_MODELLED,
-                           &answer->choices[scenario], error);
+    const sim_status status = sim_plan_choose(&answer->space, answer->points, scenario,
+                                              scenario == SIM_PLAN_AS_MODELLED, &answer->choices[scenario], error);
+    if (status) answer->choices[scenario] = (sim_plan_choice){ .point = NULL }; // a search cut short has found nothing
+    return status;
 }
 
 static sim_status explore(sim_plan_answer *answer, const sim_config *config, sim_error *error) {
@@ -295,6 +297,17 @@ static sim_status explore(sim_plan_answer *answer, const sim_config *config, sim
     return SIM_OK;
 }
 
+// What a signal leaves: everything that has a verdict. Without one there is nothing to keep.
+static sim_status keep_tried(sim_plan_answer *answer, sim_status stopped, sim_error *error) {
+    const sim_plan_point *point;
+    sim_status status = SIM_OK;
+    answer->n_rows = 0;
+    for (size_t i = 0; (point = sim_plan_points_at(answer->points, i)) && !status; i++)
+        if (point->verdicts[SIM_PLAN_AS_MODELLED] != SIM_PLAN_OPEN) status = add_row(answer, point, (double)NAN, error);
+    answer->is_stopped = answer->n_rows > 0;
+    return status ? status : stopped;
+}
+
 static sim_status execute(sim_plan_answer *answer, const sim_config *config, const sim_plan_run_options *options,
                           sim_error *error) {
     sim_config_fill(config, &sim_plan_keys, &answer->plan);
@@ -307,7 +320,8 @@ static sim_status execute(sim_plan_answer *answer, const sim_config *config, con
     double frac[SIM_PLAN_BOUNDS];
     for (int b = 0; b < SIM_PLAN_BOUNDS; b++) frac[b] = answer->model_error.pct[b] / 100;
     sim_plan_points_set_error(answer->points, frac);
-    return explore(answer, config, error);
+    status = explore(answer, config, error);
+    return status == SIM_INTERRUPTED || status == SIM_TERMINATED ? keep_tried(answer, status, error) : status;
 }
 
 sim_status sim_plan_execute(const sim_config *config, const sim_plan_run_options *options, sim_plan_answer *answer,
@@ -315,7 +329,7 @@ sim_status sim_plan_execute(const sim_config *config, const sim_plan_run_options
     *answer = (sim_plan_answer){ .n_rows = 0, .model_error.source = "" };
     const sim_status status = execute(answer, config, options, error);
     if (options->progress) fputs("\r\033[K", options->progress);
-    if (status) sim_plan_answer_clear(answer);
+    if (status && !answer->is_stopped) sim_plan_answer_clear(answer);
     return status;
 }
 

@@ -34,6 +34,8 @@ typedef struct sim_plan_answer {
     sim_plan_points *points;
     sim_plan_choice choices[SIM_PLAN_SCENARIOS]; // SLOWER and FASTER only where a model error is known
     sim_plan_model_error model_error;
+    bool
+        is_stopped; // by a signal: rows are all points with a verdict, as they were tried; of the rest only a choice already made is known
     sim_plan_row *rows; // around the answer, in order of value or cost; without an answer, at the end of the range
     size_t n_rows;
     const sim_plan_point
@@ -46,7 +48,7 @@ typedef struct sim_plan_answer {
 } sim_plan_answer;
 
 // `config` and `options` must outlive the answer. SIM_OK also when nothing meets the SLA (choices[SIM_PLAN_AS_MODELLED].point is NULL). SIM_USAGE: no [sla], a question
-// that contradicts itself, nothing in the space that can run; SIM_INTERRUPTED, SIM_TERMINATED; what ends a run.
+// that contradicts itself, nothing in the space that can run; what ends a run. SIM_INTERRUPTED, SIM_TERMINATED: with is_stopped the answer is there as far as it goes, and is to be cleared.
 sim_status sim_plan_execute(const sim_config *config, const sim_plan_run_options *options, sim_plan_answer *answer,
                             sim_error *error);
 void sim_plan_answer_clear(sim_plan_answer *answer);

@@ -98,7 +98,10 @@ static void add_answer(cJSON *to, const sim_plan_answer *answer) {
     const sim_plan_choice *choice = &answer->choices[SIM_PLAN_AS_MODELLED];
     double low, high;
     sim_plan_answer_interval(answer, &low, &high);
-    cJSON_AddBoolToObject(to, "feasible", choice->point != NULL);
+    if (answer->is_stopped)
+        cJSON_AddTrueToObject(to, "interrupted");
+    else
+        cJSON_AddBoolToObject(to, "feasible", choice->point != NULL);
     add_value(to, "answer", answer, choice);
     if (!choice->point) return;
     cJSON_AddBoolToObject(to, "decided", !(low < high) && !choice->has_undecided);
@@ -182,9 +185,11 @@ static cJSON *document(const sim_plan_answer *answer) {
     cJSON *plan = cJSON_AddObjectToObject(root, "plan");
     add_question(plan, answer);
     add_answer(plan, answer);
-    add_binding(plan, answer);
-    add_headroom(plan, answer);
-    add_model_error(plan, answer);
+    if (!answer->is_stopped) {
+        add_binding(plan, answer);
+        add_headroom(plan, answer);
+        add_model_error(plan, answer);
+    }
     add_effort(plan, answer);
     cJSON *margin = cJSON_AddArrayToObject(plan, "margin");
     for (size_t i = 0; i < answer->n_rows; i++)

@@ -389,6 +389,10 @@ const sim_plan_prober *sim_plan_points_prober(const sim_plan_points *points) { r
 const sim_sla_config *sim_plan_points_sla(const sim_plan_points *points) {
     return &points->prober.slas[SIM_PLAN_AS_MODELLED];
 }
+const sim_plan_point *sim_plan_points_at(const sim_plan_points *points, size_t i) {
+    return i < points->n_points ? points->points[i] : NULL;
+}
+
 size_t sim_plan_points_n_runs(const sim_plan_points *points) { return points->n_runs; }
 size_t sim_plan_points_n_tried(const sim_plan_points *points) {
     size_t n = 0;

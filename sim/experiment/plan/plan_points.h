@@ -71,6 +71,8 @@ sim_status sim_plan_points_config(const sim_plan_points *points, const char *ass
 
 const sim_plan_prober *sim_plan_points_prober(const sim_plan_points *points);
 const sim_sla_config *sim_plan_points_sla(const sim_plan_points *points);
+const sim_plan_point *sim_plan_points_at(const sim_plan_points *points,
+                                         size_t i);            // in the order they were asked for; NULL behind the last
 size_t sim_plan_points_n_runs(const sim_plan_points *points);  // simulations so far
 size_t sim_plan_points_n_tried(const sim_plan_points *points); // points with a run, or that cannot run
 void sim_plan_points_count_run(sim_plan_points *points);       // one more that was run beside them

@@ -53,6 +53,10 @@ static void put_choice(const sim_plan_answer *answer, const sim_plan_choice *cho
 static void put_answer(const sim_plan_answer *answer, FILE *out) {
     const sim_plan_choice *choice = &answer->choices[SIM_PLAN_AS_MODELLED];
     fputs("Answer           ", out);
+    if (!choice->point && answer->is_stopped) {
+        fputs("not found yet; what was tried is below\n", out);
+        return;
+    }
     if (!choice->point) {
         char text[512];
         sim_plan_answer_refusal(answer, text, sizeof text);
@@ -171,10 +175,10 @@ static void put_row(const sim_plan_answer *answer, const sim_plan_row *row, int 
 static void put_curve(const sim_plan_answer *answer, FILE *out) {
     const sim_sla_config *sla = sim_plan_points_sla(answer->points);
     const int width = layout_width(answer);
-    if (answer->space.inner)
+    if (answer->space.inner && !answer->is_stopped)
         fprintf(out, "\n  %12s", "value");
     else
-        fprintf(out, "\n  %-*s", width, "layout");
+        fprintf(out, "\n  %-*s", width, answer->is_stopped ? "tried" : "layout");
     fprintf(out, " %6s  %-9s %4s %8s  %-17s", "GPUs", "SLA", "runs", "good %", "interval");
     for (sim_plan_bound b = 0; b < SIM_PLAN_BOUNDS; b++) {
         if (sim_plan_bound_ns(sla, b) == 0) continue;
@@ -189,9 +193,11 @@ static void put_curve(const sim_plan_answer *answer, FILE *out) {
 sim_status sim_plan_write_table(const sim_plan_answer *answer, FILE *out, sim_error *error) {
     put_question(answer, out);
     put_answer(answer, out);
-    put_binding(answer, out);
-    put_headroom(answer, out);
-    put_error(answer, out);
+    if (!answer->is_stopped) {
+        put_binding(answer, out);
+        put_headroom(answer, out);
+        put_error(answer, out);
+    }
     put_effort(answer, out);
     put_curve(answer, out);
     return ferror(out) ? sim_error_set(error, SIM_IO, NULL, 0, "the plan could not be written") : SIM_OK;
