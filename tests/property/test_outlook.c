@@ -116,7 +116,7 @@ Test(outlook, is_never_worse_than_the_end_and_gets_near_it) {
     draw_run(&run);
     list_figures(&all, run.sets);
     cr_assert_geq(all.n_names, 50, "%zu", all.n_names);
-    for (size_t i = 0; i < all.n_names; i++) nearest[i] = INFINITY;
+    for (size_t i = 0; i < all.n_names; i++) nearest[i] = (double)INFINITY;
     for (int n = 0; n < 120; n++) {
         check_run(&run, &all, nearest);
         draw_run(&run);

@@ -232,7 +232,8 @@ static sim_status put_reasons(sim_results *results, const sim_sweep_counts *coun
 
 static void put_head(const sim_sweep *sweep, const sim_sweep_counts *counts, FILE *out) {
     const sim_sweep_config *settings = sim_sweep_settings(sweep);
-    fprintf(out, "Sweep            %s, %zu points", sim_sweep_method_names[settings->method], counts->points);
+    fprintf(out, "Sweep            %s, %zu point%s", sim_sweep_method_names[settings->method], counts->points,
+            counts->points == 1 ? "" : "s");
     if (counts->same) fprintf(out, " (%zu more mean the same as one of them)", counts->same);
     if (settings->repeat > 1) fprintf(out, ", %lld runs each", (long long)settings->repeat);
     fprintf(out, "\nRuns             %zu done, %zu infeasible, %zu failed", counts->done, counts->infeasible,
