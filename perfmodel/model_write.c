@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <float.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -158,8 +159,7 @@ static bool is_replaceable(const char *path) {
     return stat(path, &there) != 0 || S_ISREG(there.st_mode);
 }
 
-fpm_status fpm_model_save(const fpm_model *model, const char *path, fpm_error *error) {
-    if (!is_replaceable(path)) return fpm_error_set(error, FPM_IO, "%s is no regular file", path);
+static fpm_status save_as(const fpm_model *model, const char *path, fpm_error *error) {
     const size_t capacity = strlen(path) + 64;
     char *name = malloc(capacity);
     if (!name) return fpm_error_set(error, FPM_NO_MEMORY, "out of memory");
@@ -176,4 +176,11 @@ fpm_status fpm_model_save(const fpm_model *model, const char *path, fpm_error *e
     if (status && fd >= 0) unlink(name);
     free(name);
     return status;
+}
+
+// A symbolic link stays one: what it leads to is replaced.
+fpm_status fpm_model_save(const fpm_model *model, const char *path, fpm_error *error) {
+    if (!is_replaceable(path)) return fpm_error_set(error, FPM_IO, "%s is no regular file", path);
+    char real[PATH_MAX];
+    return save_as(model, realpath(path, real) ? real : path, error); // no real path: there is nothing yet
 }

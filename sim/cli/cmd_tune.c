@@ -2,6 +2,7 @@
 //
 // forepass tune FPM.jsonl: let a model learn a recorded log, and tell how well it foresaw each pass.
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "sim/cli/tune_learners.h"
 #include "sim/report/learning_report.h"
@@ -19,6 +20,14 @@ static sim_status save(const sim_cli *cli, const fpm_model *model, sim_error *er
     fpm_error source = { .code = FPM_OK };
     if (!cli->save || fpm_model_save(model, cli->save, &source) == FPM_OK) return SIM_OK;
     return sim_cli_from_fpm(&source, cli->save, 0, error);
+}
+
+// Is the model to be saved in the place of its own log?
+static sim_status check_save(const sim_cli *cli, sim_error *error) {
+    struct stat log, saved;
+    if (!cli->save || stat(cli->save, &saved) != 0 || stat(cli->arguments[0], &log) != 0) return SIM_OK;
+    if (saved.st_dev != log.st_dev || saved.st_ino != log.st_ino) return SIM_OK;
+    return sim_error_set(error, SIM_USAGE, NULL, 0, "--save: %s is the log itself (name another file)", cli->save);
 }
 
 static sim_status feed_log(const sim_cli *cli, sim_tune_learners *learners, double share, sim_error *error) {
@@ -40,6 +49,7 @@ static sim_status run(const sim_cli *cli, sim_error *error) {
     double share;
     sim_tune_learners learners = { .n = 0 };
     sim_status status = parse_share(cli, &share, error);
+    if (!status) status = check_save(cli, error);
     if (!status) status = sim_tune_learners_new(&learners, cli, error);
     if (!status) status = feed_log(cli, &learners, share, error);
     sim_tune_learners_free(&learners);

@@ -172,11 +172,15 @@ static sim_status estimate(const sim_replica *replica, const fpm_metrics *metric
 static sim_status end_of_pass(const sim_replica *replica, double ms, int64_t now_ns, int64_t *end_ns,
                               sim_error *error) {
     int64_t duration_ns;
+    // Prices come from our own estimators; wall times from what a user says of them.
+    const bool is_truth = replica->cluster->parts.tuner;
+    const sim_status code = is_truth ? SIM_DEAD_END : SIM_INTERNAL;
+    const char *hint = is_truth ? " (biases, drift, steps or noise of [truth] are too large)" : "";
     if (!sim_ns_from_ms(ms, &duration_ns))
-        return sim_error_set(error, SIM_INTERNAL, NULL, 0,
-                             "a pass of worker %s is priced at %g ms, which is no duration", replica->id, ms);
+        return sim_error_set(error, code, NULL, 0, "a pass of worker %s is priced at %g ms, which is no duration%s",
+                             replica->id, ms, hint);
     if (!sim_ns_add(now_ns, duration_ns < 1 ? 1 : duration_ns, end_ns))
-        return sim_error_set(error, SIM_INTERNAL, NULL, 0, "virtual time exceeds 292 years");
+        return sim_error_set(error, code, NULL, 0, "virtual time exceeds 292 years%s", hint);
     return SIM_OK;
 }
 

@@ -58,6 +58,7 @@ static void add_recorded(cJSON *block, const sim_recorded_counts *counts) {
     cJSON *object = cJSON_AddObjectToObject(block, "recorded");
     sim_json_add_count(object, "passes", counts->n_recorded);
     sim_json_add_count(object, "unmeasured_passes", counts->n_unmeasured);
+    if (counts->n_disagreeing) sim_json_add_count(object, "with_differing_wall_times", counts->n_disagreeing);
     sim_json_add_count(object, "exact", counts->n_exact);
     sim_json_add_count(object, "interpolated", counts->n_interpolated);
     sim_json_add_count(object, "nearest", counts->n_nearest);
@@ -127,6 +128,12 @@ static void put_recorded(FILE *out, const sim_recorded_counts *counts) {
             (unsigned long long)counts->n_recorded, (unsigned long long)counts->n_exact,
             (unsigned long long)counts->n_interpolated, (unsigned long long)counts->n_nearest,
             (unsigned long long)counts->n_estimated);
+    if (counts->n_unmeasured)
+        fprintf(out, "Recorded         %llu more passes without work or wall time were left out\n",
+                (unsigned long long)counts->n_unmeasured);
+    if (counts->n_disagreeing)
+        fprintf(out, "Recorded         the ranks of %llu passes give different wall times: the slowest counts\n",
+                (unsigned long long)counts->n_disagreeing);
 }
 
 static void put_number(FILE *out, const sim_paired_figures *run, size_t i, const sim_paired_figures *base) {

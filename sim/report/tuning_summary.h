@@ -29,7 +29,7 @@ typedef struct sim_paired {
 
 // Adds the object `tuning`: mode, scope, clock, truth; with mode = online learned_observations, fallback_passes (of a regression), frozen, drift.KIND {alarms,
 // passes, is_on, first_ms, last_ms, newest_passes, newest_mape_pct, newest_bias_pct} of kinds that ever drifted; with a recorded truth
-// recorded {passes, unmeasured_passes, and how the simulated passes were answered (recorded_truth.h): exact, interpolated, nearest, estimated}; kinds (tuning_block.h); and with `paired` (may
+// recorded {passes, unmeasured_passes, with_differing_wall_times (if any), and how the simulated passes were answered (recorded_truth.h): exact, interpolated, nearest, estimated}; kinds (tuning_block.h); and with `paired` (may
 // be NULL) paired.as_run|untuned|truth and paired.untuned_difference_pct|truth_difference_pct: how far those runs lie from this one, in per cent of this one.
 void sim_tuning_summary_add(struct cJSON *root, const sim_tuner *tuner, const sim_paired *paired);
 

@@ -25,7 +25,7 @@ typedef struct sim_ape_histogram {
 // The bits of a double are exponent and fraction in this order, so the upper ones number the buckets.
 static inline uint32_t sim_ape_bucket(double ape) {
     if (ape < 0x1p-24) return 0;
-    if (ape >= 0x1p16) return SIM_APE_BUCKETS - 1;
+    if (!(ape < 0x1p16)) return SIM_APE_BUCKETS - 1;
     uint64_t bits;
     memcpy(&bits, &ape, sizeof bits);
     const uint64_t least = (uint64_t)(1023 + SIM_APE_LEAST_EXPONENT) << SIM_APE_FRACTION_BITS;

@@ -19,17 +19,6 @@ typedef struct reading {
     int64_t now_ns;         // wall time of the passes so far
 } reading;
 
-static bool do_ranks_disagree(const fpm_metrics *ranks, size_t n_ranks) {
-    double seen = 0;
-    for (size_t i = 0; i < n_ranks; i++) {
-        const double s = ranks[i].wall_time_s;
-        if (!(s > 0)) continue;
-        if (seen > 0 && s != seen) return true;
-        seen = s;
-    }
-    return false;
-}
-
 // Estimate by base and model, then let it learn.
 static fpm_status teach(const sim_log_learner *learner, const fpm_pass *load, sim_observation *observation,
                         bool is_held_out, fpm_error *error) {
@@ -53,7 +42,7 @@ static fpm_status teach_all(reading *in, sim_logged_pass *pass, fpm_error *error
     int64_t ns;
     if (!sim_ns_from_ms(pass->observed_ms, &ns) || !sim_ns_add(in->now_ns, ns, &in->now_ns))
         return fpm_error_set(error, FPM_OUT_OF_RANGE,
-                             "wall_time is %g s, more than can be measured (seconds are meant)", pass->wall_s);
+                             "all wall times together are more than 292 years (seconds are meant)");
     if (feed->base) {
         status = fpm_estimate_valid_ms(feed->base, pass->ranks, pass->n_ranks, &observation.base_ms, error);
         pass->load.base_ms = observation.base_ms;
@@ -63,7 +52,6 @@ static fpm_status teach_all(reading *in, sim_logged_pass *pass, fpm_error *error
         status = teach(&feed->learners[i], &pass->load, &observation, is_held_out, error);
     in->counts->n_learned += !is_held_out;
     in->counts->n_held_out += is_held_out;
-    in->counts->n_disagreeing += pass->n_ranks > 1 && do_ranks_disagree(pass->ranks, pass->n_ranks);
     return status;
 }
 
@@ -114,6 +102,7 @@ sim_status sim_log_feed_run(const sim_log_feed *feed, sim_log_counts *counts, si
     counts->n_iterations = in.log.n_iterations;
     counts->n_idle = in.log.n_idle;
     counts->n_without_time = in.log.n_without_time;
+    counts->n_disagreeing = in.log.n_disagreeing;
     if (status || in.n_passes > 0) return status;
     return sim_error_set(error, SIM_BAD_DATA, strcmp(feed->path, "-") == 0 ? "<stdin>" : feed->path, 0,
                          "no pass to learn from (%llu iterations, %llu of them without work, %llu without a wall_time "

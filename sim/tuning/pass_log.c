@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "sim/kernel/clock.h"
+
 static sim_status refuse(const sim_pass_log *log, const fpm_error *reason, int64_t line, sim_error *error) {
     const sim_status code = reason->code == FPM_NO_MEMORY ? SIM_NO_MEMORY
                             : reason->code == FPM_IO      ? SIM_IO
@@ -34,6 +36,26 @@ void sim_pass_log_close(sim_pass_log *log) {
     log->reader = NULL;
 }
 
+static bool do_ranks_disagree(const fpm_metrics *ranks, size_t n_ranks) {
+    double seen = 0;
+    for (size_t i = 0; i < n_ranks; i++) {
+        const double s = ranks[i].wall_time_s;
+        if (!(s > 0)) continue;
+        if (seen > 0 && s != seen) return true;
+        seen = s;
+    }
+    return false;
+}
+
+// Times in another unit, or garbage: errors relative to them would say nothing.
+static fpm_status check_time(const sim_logged_pass *pass, fpm_error *reason) {
+    int64_t ns;
+    const bool is_too_short = pass->wall_s < 1e-12;
+    if (!is_too_short && sim_ns_from_ms(pass->observed_ms, &ns)) return FPM_OK;
+    return fpm_error_set(reason, FPM_OUT_OF_RANGE, "wall_time is %g s, %s than can be measured (seconds are meant)",
+                         pass->wall_s, is_too_short ? "less" : "more");
+}
+
 sim_status sim_pass_log_next(sim_pass_log *log, sim_logged_pass *pass, sim_error *error) {
     for (;;) {
         int64_t line;
@@ -49,7 +71,10 @@ sim_status sim_pass_log_next(sim_pass_log *log, sim_logged_pass *pass, sim_error
         pass->observed_ms = fpm_iteration_observed_ms(log->ranks, log->n_ranks);
         log->n_iterations++;
         const bool has_work = pass->load.kind != FPM_EMPTY, has_time = pass->observed_ms > 0;
-        if (has_work && has_time) return SIM_OK;
+        if (has_work && has_time) {
+            log->n_disagreeing += do_ranks_disagree(log->ranks, log->n_ranks);
+            return check_time(pass, &reason) ? sim_pass_log_refuse(log, &reason, error) : SIM_OK;
+        }
         log->n_idle += !has_work;
         log->n_without_time += has_work;
     }

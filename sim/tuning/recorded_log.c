@@ -77,6 +77,7 @@ static sim_status read_passes(sim_recorded_log *log, sim_pass_log *from, sim_err
         if (status) return status;
     }
     log->n_unmeasured = from->n_idle + from->n_without_time;
+    log->n_disagreeing = from->n_disagreeing;
     if (log->n_passes > 0) return SIM_OK;
     return sim_error_set(error, SIM_BAD_DATA, from->path, 0,
                          "no pass of the log has both work and a wall time (wall_time in seconds, above 0)");

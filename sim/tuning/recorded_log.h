@@ -26,7 +26,8 @@ typedef struct sim_recorded_log {
     size_t n_passes, pass_capacity;
     uint32_t *features; // SIM_RANK_FEATURES per rank
     size_t n_features, feature_capacity;
-    uint64_t n_unmeasured; // passes without a wall time, or without work: not kept
+    uint64_t n_unmeasured;  // passes without a wall time, or without work: not kept
+    uint64_t n_disagreeing; // of those kept, whose ranks give different wall times
 } sim_recorded_log;
 
 // SIM_IO: cannot be read. SIM_BAD_DATA with file and line: not a log, ranks that contradict themselves, another version; no measured pass at all.

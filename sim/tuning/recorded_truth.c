@@ -117,6 +117,7 @@ sim_status sim_recorded_truth_new(sim_truth *truth, const sim_truth_config *conf
     }
     r->counts.n_recorded = r->log.n_passes;
     r->counts.n_unmeasured = r->log.n_unmeasured;
+    r->counts.n_disagreeing = r->log.n_disagreeing;
     *truth = (sim_truth){ &ops, r };
     return SIM_OK;
 }

@@ -13,8 +13,9 @@
 #include "sim/tuning/truth.h"
 
 typedef struct sim_recorded_counts {
-    uint64_t n_recorded;                                      // passes of the log that can be matched
-    uint64_t n_unmeasured;                                    // and those without wall time or work
+    uint64_t n_recorded;    // passes of the log that can be matched
+    uint64_t n_unmeasured;  // and those without wall time or work
+    uint64_t n_disagreeing; // passes whose ranks give different wall times: the slowest counts
     uint64_t n_exact, n_interpolated, n_nearest, n_estimated; // answers
 } sim_recorded_counts;
 

@@ -228,7 +228,9 @@ sim_recorded_counts sim_tuner_recorded(const sim_tuner *tuner) {
     if (tuner->parts.truth->source != SIM_TRUTH_RECORDED) return (sim_recorded_counts){ .n_recorded = 0 };
     if (tuner->truth.ops) return sim_recorded_truth_counts(&tuner->truth);
     const uint64_t n_unmeasured = tuner->feed.n_idle + tuner->feed.n_without_time;
-    return (sim_recorded_counts){ .n_recorded = tuner->feed.n_iterations - n_unmeasured, .n_unmeasured = n_unmeasured };
+    return (sim_recorded_counts){ .n_recorded = tuner->feed.n_iterations - n_unmeasured,
+                                  .n_unmeasured = n_unmeasured,
+                                  .n_disagreeing = tuner->feed.n_disagreeing };
 }
 
 sim_drift sim_tuner_drift(const sim_tuner *tuner, fpm_kind kind) {
