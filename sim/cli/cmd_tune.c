@@ -2,6 +2,7 @@
 //
 // forepass tune FPM.jsonl: let a model learn a recorded log, and tell how well it foresaw each pass.
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "sim/cli/tune_learners.h"
@@ -22,12 +23,23 @@ static sim_status save(const sim_cli *cli, const fpm_model *model, sim_error *er
     return sim_cli_from_fpm(&source, cli->save, 0, error);
 }
 
-// Is the model to be saved in the place of its own log?
+// An older model may be replaced, another file may not: neither the log itself nor anything else by a slip.
+static bool is_replaceable(const char *path) {
+    static const char beginning[] = "{\"format\":\"forepass-perfmodel-state\",";
+    char there[sizeof beginning] = "";
+    FILE *in = fopen(path, "r");
+    if (!in) return true; // nothing there, or nothing that can be written either
+    const size_t n = fread(there, 1, sizeof there - 1, in);
+    fclose(in);
+    return n == 0 || strcmp(there, beginning) == 0;
+}
+
 static sim_status check_save(const sim_cli *cli, sim_error *error) {
-    struct stat log, saved;
-    if (!cli->save || stat(cli->save, &saved) != 0 || stat(cli->arguments[0], &log) != 0) return SIM_OK;
-    if (saved.st_dev != log.st_dev || saved.st_ino != log.st_ino) return SIM_OK;
-    return sim_error_set(error, SIM_USAGE, NULL, 0, "--save: %s is the log itself (name another file)", cli->save);
+    struct stat about;
+    const bool is_file = cli->save && stat(cli->save, &about) == 0 && S_ISREG(about.st_mode);
+    if (!is_file || is_replaceable(cli->save)) return SIM_OK;
+    return sim_error_set(error, SIM_USAGE, NULL, 0, "--save: %s is there and is no saved model (name another file)",
+                         cli->save);
 }
 
 static sim_status feed_log(const sim_cli *cli, sim_tune_learners *learners, double share, sim_error *error) {

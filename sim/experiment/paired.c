@@ -18,6 +18,7 @@ static sim_paired_figures figures_of(const sim_summary *summary) {
         .request_throughput_rps = summary->request_throughput_rps,
         .output_throughput_tok_s = summary->output_throughput_tok_s,
         .duration_ms = summary->duration_ms,
+        .has_sla = summary->has_sla,
         .sla_attainment = summary->sla_attainment,
     };
 }
@@ -29,6 +30,7 @@ static sim_status run_on(sim_tuning_clock clock, const sim_config *config, const
     if (other.tuning.mode == SIM_TUNING_ONLINE) other.pricing.state = ""; // what went on learning is no untuned price
     other.tuning.mode = SIM_TUNING_OFF;
     other.tuning.clock = (int)clock;
+    if (other.truth.feed == SIM_FEED_SEQUENCE) other.truth.source = SIM_TRUTH_NONE; // it only teaches
     const sim_run_options quiet = { .workload = workload,
                                     .n_threads = options->n_threads,
                                     .stopped = options->stopped };

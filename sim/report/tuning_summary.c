@@ -25,6 +25,9 @@ static const struct {
 };
 enum { N_FIGURES = sizeof figures / sizeof *figures };
 
+// The last one only with [sla].
+static size_t n_figures(const sim_paired_figures *run) { return run->has_sla ? N_FIGURES : N_FIGURES - 1; }
+
 static double figure(const sim_paired_figures *run, size_t i) {
     return *(const double *)(const void *)((const char *)run + figures[i].offset);
 }
@@ -68,14 +71,14 @@ static void add_recorded(cJSON *block, const sim_recorded_counts *counts) {
 static void add_figures(cJSON *block, const char *key, const sim_paired_figures *run) {
     if (!run->is_there) return;
     cJSON *object = cJSON_AddObjectToObject(block, key);
-    for (size_t i = 0; i < N_FIGURES; i++) sim_json_add_number(object, figures[i].key, figure(run, i));
+    for (size_t i = 0; i < n_figures(run); i++) sim_json_add_number(object, figures[i].key, figure(run, i));
 }
 
 static void add_difference(cJSON *block, const char *key, const sim_paired_figures *base,
                            const sim_paired_figures *run) {
     if (!run->is_there) return;
     cJSON *object = cJSON_AddObjectToObject(block, key);
-    for (size_t i = 0; i < N_FIGURES; i++) {
+    for (size_t i = 0; i < n_figures(run); i++) {
         const double of_base = figure(base, i);
         if (of_base > 0) sim_json_add_number(object, figures[i].key, 100 * (figure(run, i) / of_base - 1));
     }
@@ -148,7 +151,7 @@ static void put_number(FILE *out, const sim_paired_figures *run, size_t i, const
 static void put_paired(FILE *out, const sim_paired *paired) {
     fprintf(out, "%-26s%14s%14s %8s", "The same requests", "this run", "untuned", "");
     fprintf(out, paired->truth.is_there ? "%14s\n" : "\n", "truth");
-    for (size_t i = 0; i < N_FIGURES; i++) {
+    for (size_t i = 0; i < n_figures(&paired->as_run); i++) {
         fprintf(out, "%-26s", figures[i].text);
         put_number(out, &paired->as_run, i, &paired->as_run);
         put_number(out, &paired->untuned, i, &paired->as_run);

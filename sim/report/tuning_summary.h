@@ -16,7 +16,8 @@ typedef struct sim_paired_figures {
     bool is_there;
     double mean_ttft_ms, p99_ttft_ms, mean_itl_ms, mean_e2e_latency_ms;
     double request_throughput_rps, output_throughput_tok_s, duration_ms;
-    double sla_attainment; // 0 without [sla]
+    bool has_sla;
+    double sla_attainment; // with [sla]
 } sim_paired_figures;
 
 // The same requests on three clocks.

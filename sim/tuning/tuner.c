@@ -184,8 +184,11 @@ static sim_status learn_recorded(sim_tuner *tuner, int64_t now_ns, sim_error *er
     sim_status status = sim_pass_log_next(&tuner->feed, &logged, error);
     if (status) return status;
     if (logged.n_ranks == 0) {
+        const sim_pass_log *feed = &tuner->feed;
         sim_pass_log_close(&tuner->feed);
-        return SIM_OK;
+        if (feed->n_iterations > feed->n_idle + feed->n_without_time) return SIM_OK;
+        return sim_error_set(error, SIM_BAD_DATA, feed->path, 0,
+                             "no pass of the log has both work and a wall time (wall_time in seconds, above 0)");
     }
     open_pass pass = { .load = logged.load, .truth = { .noiseless_ms = SIM_NO_ESTIMATE } };
     status = foresee(tuner, tuner->learners[0], logged.ranks, logged.n_ranks, &pass, error);
