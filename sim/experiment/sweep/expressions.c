@@ -12,6 +12,7 @@ struct sim_expressions {
     const sim_config *config; // for names
     sqlite3 *db;
     char from[2048]; // all tables, for FROM
+    int n_steps;     // thousands, of the evaluation that goes on
 };
 
 struct sim_expression {
@@ -146,6 +147,14 @@ static sim_status declare(sim_expressions *all, const sim_config *config, const 
                    error);
 }
 
+// An expression is no program: one that goes on for ever, or wants a gigabyte, is ended.
+enum { MOST_THOUSAND_STEPS = 1000, MOST_BYTES = 1 << 20 };
+
+static int is_too_long(void *self) {
+    sim_expressions *all = self;
+    return ++all->n_steps > MOST_THOUSAND_STEPS;
+}
+
 sim_status sim_expressions_new(sim_expressions **expressions, const sim_config *config,
                                const sim_key_table *const *tables, size_t n_tables, sim_error *error) {
     sim_expressions *made = calloc(1, sizeof *made);
@@ -160,6 +169,8 @@ sim_status sim_expressions_new(sim_expressions **expressions, const sim_config *
         sim_expressions_free(made);
         return status;
     }
+    sqlite3_limit(made->db, SQLITE_LIMIT_LENGTH, MOST_BYTES);
+    sqlite3_progress_handler(made->db, 1000, is_too_long, made);
     *expressions = made;
     return SIM_OK;
 }
@@ -270,8 +281,11 @@ void sim_expression_free(sim_expression *expression) {
 
 static sim_status step(sim_expression *expression, sim_error *error) {
     sqlite3_reset(expression->statement);
-    if (sqlite3_step(expression->statement) == SQLITE_ROW) return SIM_OK;
-    return refuse(expression, sqlite3_errmsg(expression->all->db), error);
+    expression->all->n_steps = 0;
+    const int code = sqlite3_step(expression->statement);
+    if (code == SQLITE_ROW) return SIM_OK;
+    return refuse(expression,
+                  code == SQLITE_INTERRUPT ? "it does not come to an end" : sqlite3_errmsg(expression->all->db), error);
 }
 
 sim_status sim_expression_text(sim_expression *expression, char text[SIM_EXPRESSION_BYTES], sim_error *error) {
