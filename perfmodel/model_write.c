@@ -147,7 +147,7 @@ static int create_beside(const char *path, char *name, size_t capacity) {
 // Write and close; the file is on disk when this returns FPM_OK.
 static fpm_status write_and_close(const fpm_model *model, FILE *out, const char *path, fpm_error *error) {
     fpm_status status = fpm_model_write(model, out, error);
-    if (status && error) snprintf(error->file, sizeof error->file, "%s", path);
+    if (status && error) snprintf(error->file, sizeof error->file, "%.*s", (int)sizeof error->file - 1, path);
     if (!status && (fflush(out) != 0 || fsync(fileno(out)) != 0)) status = fail(error, path, "cannot write");
     if (fclose(out) != 0 && !status) status = fail(error, path, "cannot write");
     return status;
