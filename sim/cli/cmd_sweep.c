@@ -68,18 +68,21 @@ static sim_status print_result(const sim_cli *cli, sim_sweep *sweep, sim_error *
 }
 
 static sim_status dry_run(sim_sweep *sweep, uint32_t n_threads, sim_error *error) {
-    size_t n_probed;
-    double cpu_s;
-    sim_sweep_write_points(sweep, stdout);
-    const sim_status status = sim_sweep_probe(sweep, &n_probed, &cpu_s, error);
+    sim_sweep_forecast forecast;
+    const int method = sim_sweep_settings(sweep)->method;
+    const sim_status status = sim_sweep_foresee(sweep, &forecast, error);
     if (status) return status;
-    const sim_sweep_config *settings = sim_sweep_settings(sweep);
-    const sim_sweep_counts counts = sim_sweep_count(sweep);
-    const bool is_search = sim_sweep_is_search(settings);
-    if (is_search) printf("points are chosen as results come in\n");
-    printf("\n%zu runs to go, about %.3g CPU s, %.3g s with -j %u (from %zu of them)\n",
-           is_search ? (size_t)(settings->samples * settings->repeat) : counts.planned - counts.reused, cpu_s,
-           cpu_s / n_threads, n_threads, n_probed);
+    sim_sweep_write_points(sweep, stdout);
+    if (method == SIM_SWEEP_BAYES) printf("points are chosen as results come in\n");
+    if (method == SIM_SWEEP_HALVING) printf("\nthe better ones go on to more of the requests\n");
+    printf("\n%s%zu run%s to go", forecast.is_at_most ? "at most " : "", forecast.n_runs,
+           forecast.n_runs == 1 ? "" : "s");
+    if (forecast.n_probed)
+        printf(", about %.3g CPU s, %.3g s with -j %u (from %zu of them)", forecast.cpu_s, forecast.cpu_s / n_threads,
+               n_threads, forecast.n_probed);
+    else if (forecast.n_runs)
+        printf(" (none of the points looked at can run)");
+    printf("\n");
     return SIM_OK;
 }
 

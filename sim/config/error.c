@@ -15,6 +15,11 @@ int sim_status_exit(sim_status status) {
     return 1;
 }
 
+sim_status sim_signal_status(const volatile sig_atomic_t *caught) {
+    if (!caught || !*caught) return SIM_OK;
+    return *caught == SIGTERM ? SIM_TERMINATED : SIM_INTERRUPTED;
+}
+
 sim_status sim_error_set(sim_error *error, sim_status code, const char *file, int64_t line, const char *format, ...) {
     if (!error) return code;
     error->code = code;

@@ -5,6 +5,7 @@
 #ifndef SIM_CONFIG_ERROR_H
 #define SIM_CONFIG_ERROR_H
 
+#include <signal.h>
 #include <stdint.h>
 
 // enumerator, exit status, meaning
@@ -27,6 +28,8 @@ typedef enum sim_status {
 } sim_status;
 
 int sim_status_exit(sim_status status);
+// SIM_INTERRUPTED or SIM_TERMINATED when a handler has noted that signal's number in *caught; SIM_OK before, and of NULL.
+sim_status sim_signal_status(const volatile sig_atomic_t *caught);
 
 typedef struct sim_error {
     sim_status code;

@@ -175,8 +175,7 @@ static void on_finished(void *self, uint32_t request, uint32_t n_output_tokens, 
 static sim_status on_tick(void *self, int64_t now_ns) {
     const means *m = self;
     (void)now_ns;
-    if (!m->stopped || !*m->stopped) return SIM_OK;
-    return *m->stopped == SIGTERM ? SIM_TERMINATED : SIM_INTERRUPTED;
+    return sim_signal_status(m->stopped);
 }
 
 static double mean_ms(double sum_ns, uint64_t n) { return n > 0 ? sum_ns / (double)n / 1e6 : (double)NAN; }

@@ -198,6 +198,9 @@ static bool say_nothing_found(sim_comparison_pair *pair) {
 
 bool sim_comparison_judge(sim_comparison_pair *pair) {
     const sim_compared_figures *figures = &pair->figures;
+    if (count_completed(&pair->sides[0]->table) + count_completed(&pair->sides[1]->table) == 0)
+        return sim_text_list_add(&pair->verdict, "%s: no verdict, neither run completes a request",
+                                 pair->sides[1]->name);
     if (figures->is_identical)
         return sim_text_list_add(&pair->verdict, "%s: no difference: all %zu requests have the same times",
                                  pair->sides[1]->name, pair->sides[1]->table.n_rows);

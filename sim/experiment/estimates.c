@@ -97,9 +97,9 @@ static void draw(const sim_estimate_set *set, resample *into, size_t replicate) 
 
 static sim_status run_replicates(void *self, size_t row, sim_error *error) {
     const sim_estimate_set *set = self;
-    if (set->stopped && *set->stopped) return *set->stopped == SIGTERM ? SIM_TERMINATED : SIM_INTERRUPTED;
     resample drawn;
-    const sim_status status = new_resample(set, &drawn, error);
+    sim_status status = sim_signal_status(set->stopped);
+    if (!status) status = new_resample(set, &drawn, error);
     if (status) return status;
     for (size_t r = row * REPLICATES_PER_ROW; r < (row + 1) * REPLICATES_PER_ROW; r++) {
         draw(set, &drawn, r);

@@ -94,8 +94,8 @@ static bool is_still_worthwhile(sim_collector *collector) {
 static sim_status on_tick(void *self, int64_t now_ns) {
     sim_collector_lane *lane = self;
     sim_collector *collector = lane->collector;
-    if (collector->stopped && *collector->stopped)
-        return *collector->stopped == SIGTERM ? SIM_TERMINATED : SIM_INTERRUPTED;
+    const sim_status signal = sim_signal_status(collector->stopped);
+    if (signal) return signal;
     if (collector->give_up_on &&
         atomic_load_explicit(&collector->n_missed, memory_order_relaxed) > collector->max_misses)
         return SIM_GIVEN_UP;

@@ -228,8 +228,8 @@ static sim_status read_arrival(const reading *in, const column *of, const sim_cs
 static sim_status read_latency(const reading *in, const column *of, const sim_csv_field *field,
                                sim_request_outcome *row) {
     double value;
-    if (!parse_number(field, &value) || value < 0)
-        return refuse_cell(in, of->known, field, "a time from 0; empty: there is none");
+    if (!parse_number(field, &value) || value < 0 || value * (of->ms * 1e6) > 9e18)
+        return refuse_cell(in, of->known, field, "a time from 0 to 285 years; empty: there is none");
     row->ms[of->known->latency] = value * of->ms;
     return SIM_OK;
 }
@@ -325,6 +325,8 @@ static sim_status check_row(const reading *in, sim_request_outcome *row) {
     if (row->status == SIM_REQUEST_COMPLETED && has_output && !has_time)
         return sim_error_set(in->error, SIM_BAD_DATA, in->path, in->line,
                              "a completed request without any time (status tells of those that failed)");
+    // of a run that was cut short: one that had not come yet
+    if (in->is_own && row->status == SIM_REQUEST_OPEN && !row->is_measured) row->status = SIM_REQUEST_PENDING;
     if (row->status != SIM_REQUEST_PENDING && table->has_arrivals && !row->is_measured)
         return sim_error_set(in->error, SIM_BAD_DATA, in->path, in->line, "the request has no arrival");
     row->is_measured = row->status != SIM_REQUEST_PENDING;

@@ -79,11 +79,12 @@ Test(domain, that_is_none_is_refused_at_its_place) {
     expect_refused("1, ", 1, &counting, "a value is missing");
     expect_refused("1:9:-1", 1, &counting, "the range 1:9:-1 is empty");
     expect_refused("1:9:0", 1, &counting, "the range 1:9:0 is empty");
-    expect_refused("1:1e12:1", 1, &counting, "is too long");
+    expect_refused("1:1e12:1", 1, &counting, "more than 1000000 values (take a larger step)");
     expect_refused("log(0, 4, 3)", 1, &counting, "log(0, 4, 3) is none");
     expect_refused("log(1, 4)", 1, &counting, "log(1, 4) is none");
     expect_refused("9..2", 1, &counting, "9..2 is no interval");
     expect_refused("log(0..2)", 1, &counting, "begins at or below 0");
+    expect_refused("1.5..4", 1, &counting, "does not begin and end at whole numbers");
 }
 
 static sim_domain interval(const char *text, const sim_domain_place *place) {
@@ -112,4 +113,31 @@ Test(domain, intervals_give_every_whole_number_the_same_room) {
     cr_expect_float_eq(at(&ratio, 0.5), 10, 1e-9);
     const sim_domain wait = interval("10ms..20ms", &measuring);
     cr_expect_eq(at(&wait, 0.5), 15); // ms
+}
+
+// Index to position to index, and each one's value is another.
+static void expect_countable(const char *text, const sim_domain_place *place, size_t n) {
+    sim_domain domain;
+    sim_error error;
+    char before[SIM_DOMAIN_BYTES] = "", value[SIM_DOMAIN_BYTES];
+    cr_assert_eq(sim_domain_parse(&domain, text, 1, place, &error), SIM_OK, "%s", error.message);
+    cr_assert_eq(sim_domain_n_different(&domain), n, "%s: %zu", text, sim_domain_n_different(&domain));
+    for (size_t i = 0; i < n; i++) {
+        const double position = sim_domain_position(&domain, i);
+        cr_expect(position >= 0 && position < 1, "%s: %g", text, position);
+        cr_expect_eq(sim_domain_index(&domain, position), i, "%s: %zu", text, i);
+        sim_domain_value(&domain, 0, position, value);
+        cr_expect_str_neq(value, before);
+        memcpy(before, value, sizeof before);
+    }
+    sim_domain_clear(&domain);
+}
+
+Test(domain, that_counts_has_a_position_for_each_value) {
+    expect_countable("1, 2, 4, 8", &counting, 4);
+    expect_countable("5..20", &counting, 16);
+    expect_countable("log(1..300)", &counting, 300);
+    expect_countable("log(3..5000)", &counting, 4998);
+    expect_countable("2..16", &measuring, 0);
+    expect_countable("0..1000000", &counting, 0);
 }

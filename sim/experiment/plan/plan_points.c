@@ -363,20 +363,14 @@ static sim_status plan_batch(sim_plan_points *points, sim_plan_point *const *whi
     return status;
 }
 
-// Between runs, too: short ones look for a signal too rarely.
-static sim_status check_stopped(const sim_plan_points *points) {
-    const volatile sig_atomic_t *stopped = points->options->stopped;
-    if (!stopped || !*stopped) return SIM_OK;
-    return *stopped == SIGTERM ? SIM_TERMINATED : SIM_INTERRUPTED;
-}
-
 sim_status sim_plan_points_judge(sim_plan_points *points, sim_plan_point *const *which, size_t n,
                                  sim_plan_scenario scenario, sim_error *error) {
     for (;;) {
         batch b = { .points = points };
         sim_status status = plan_batch(points, which, n, scenario, &b, error);
         const bool is_over = b.n_rows == 0;
-        if (!status && !is_over) status = check_stopped(points);
+        // between runs, too: short ones look for a signal too rarely
+        if (!status && !is_over) status = sim_signal_status(points->options->stopped);
         if (!status && !is_over) status = run_batch(points, &b, error);
         free(b.rows);
         if (status || is_over) return status;

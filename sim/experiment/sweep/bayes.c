@@ -84,12 +84,22 @@ sim_status sim_bayes_tell(sim_bayes *bayes, const double *position, double score
 
 // --- positions -------------------------------------------------------------------------------------------------------
 
-// In the middle of the value it stands for, so that equal points have equal positions.
+static size_t n_different(const sim_bayes *bayes, size_t dimension) {
+    return sim_domain_n_different(sim_space_domain(bayes->space, dimension));
+}
+
+static double position_at(const sim_bayes *bayes, size_t dimension, size_t index) {
+    return sim_domain_position(sim_space_domain(bayes->space, dimension), index);
+}
+
+static size_t index_at(const sim_bayes *bayes, size_t dimension, double position) {
+    return sim_domain_index(sim_space_domain(bayes->space, dimension), position);
+}
+
+// To the place of the value it stands for, so that equal points have equal positions.
 static void snap(const sim_bayes *bayes, double *position) {
-    for (size_t d = 0; d < bayes->n_dimensions; d++) {
-        const double n = (double)sim_space_n_values(bayes->space, d);
-        if (n > 0) position[d] = (floor(position[d] * n) + 0.5) / n;
-    }
+    for (size_t d = 0; d < bayes->n_dimensions; d++)
+        if (n_different(bayes, d)) position[d] = position_at(bayes, d, index_at(bayes, d, position[d]));
 }
 
 static bool was_proposed(const sim_bayes *bayes, const double *position) {
@@ -112,7 +122,7 @@ static sim_status keep_proposed(sim_bayes *bayes, const double *position, sim_er
 static size_t count_all(const sim_bayes *bayes) {
     size_t n = 1;
     for (size_t d = 0; d < bayes->n_dimensions; d++) {
-        n *= sim_space_n_values(bayes->space, d);
+        n *= n_different(bayes, d);
         if (n == 0 || n > MAX_CANDIDATES) return 0;
     }
     return n;
@@ -120,8 +130,8 @@ static size_t count_all(const sim_bayes *bayes) {
 
 static void position_of(const sim_bayes *bayes, size_t index, double *position) {
     for (size_t d = bayes->n_dimensions; d-- > 0;) {
-        const size_t n = sim_space_n_values(bayes->space, d);
-        position[d] = ((double)(index % n) + 0.5) / (double)n;
+        const size_t n = n_different(bayes, d);
+        position[d] = position_at(bayes, d, index % n);
         index /= n;
     }
 }
@@ -205,12 +215,17 @@ static int by_score(const void *a, const void *b) {
     return (*x > *y) - (*x < *y);
 }
 
-// One step of one dimension aside: the next value, or a tenth of an interval. False: that leads out.
+// One step of one dimension aside: the next value of a list; a tenth of an interval, but the next value at least. False: that leads out.
 static bool step_aside(const sim_bayes *bayes, const double *from, size_t dimension, int direction, double *to) {
-    const double n = (double)sim_space_n_values(bayes->space, dimension);
+    const bool is_list = !sim_space_domain(bayes->space, dimension)->is_continuous;
+    const size_t n = n_different(bayes, dimension), here = n ? index_at(bayes, dimension, from[dimension]) : 0;
     memcpy(to, from, bayes->n_dimensions * sizeof *to);
-    to[dimension] += direction / (n > 0 ? n : 10);
-    if (to[dimension] < 0 || to[dimension] >= 1) return false;
+    to[dimension] += 0.1 * direction;
+    const bool is_out = to[dimension] < 0 || to[dimension] >= 1;
+    const bool is_next = n && (is_list || is_out || index_at(bayes, dimension, to[dimension]) == here);
+    if (is_out && !is_next) return false;
+    if (is_next && here == (direction < 0 ? 0 : n - 1)) return false;
+    if (is_next) to[dimension] = position_at(bayes, dimension, direction < 0 ? here - 1 : here + 1);
     snap(bayes, to);
     return true;
 }

@@ -151,10 +151,10 @@ double *sim_design_draw(sim_sweep_method method, size_t n, size_t n_dimensions, 
     return NULL;
 }
 
-static sim_status add_drawn(sim_design *design, sim_space *space, const sim_sweep_config *sweep, uint64_t seed,
+static sim_status add_drawn(sim_design *design, sim_space *space, sim_sweep_method method, size_t n, uint64_t seed,
                             sim_error *error) {
-    const size_t n = (size_t)sweep->samples, n_dimensions = sim_space_n_dimensions(space);
-    double *positions = sim_design_draw((sim_sweep_method)sweep->method, n, n_dimensions, seed);
+    const size_t n_dimensions = sim_space_n_dimensions(space);
+    double *positions = sim_design_draw(method, n, n_dimensions, seed);
     sim_status status = positions ? SIM_OK : no_memory(error);
     for (size_t i = 0; i < n && !status; i++) status = add_at(design, space, &positions[i * n_dimensions], error);
     free(positions);
@@ -202,6 +202,7 @@ static sim_status merge(sim_design *design, const sim_space *space, sim_error *e
 
 static sim_status fill(sim_design *design, sim_space *space, const sim_sweep_config *sweep, uint64_t seed,
                        sim_error *error) {
+    const size_t n_samples = (size_t)sweep->samples;
     switch ((sim_sweep_method)sweep->method) {
     case SIM_SWEEP_GRID:
         return add_grid(design, space, error);
@@ -210,10 +211,11 @@ static sim_status fill(sim_design *design, sim_space *space, const sim_sweep_con
     case SIM_SWEEP_RANDOM:
     case SIM_SWEEP_LHS:
     case SIM_SWEEP_SOBOL:
-        return add_drawn(design, space, sweep, seed, error);
-    case SIM_SWEEP_BAYES:
+        return add_drawn(design, space, (sim_sweep_method)sweep->method, n_samples, seed, error);
     case SIM_SWEEP_HALVING:
-        break; // a search makes its points as it goes
+        return add_drawn(design, space, SIM_SWEEP_LHS, n_samples, seed, error);
+    case SIM_SWEEP_BAYES:
+        break; // it makes its points as it goes
     }
     return SIM_OK;
 }

@@ -13,8 +13,8 @@ typedef struct sim_design {
     size_t n_same; // further ones, left out since an earlier one means the same
 } sim_design;
 
-// Methods grid, random, lhs (every dimension stratified), sobol (GSL's sequence, moved by a random shift modulo 1, which keeps its spread) and list. `seed` decides
-// what is drawn. SIM_USAGE: a continuous dimension in a grid, too many points; SIM_IO and SIM_BAD_DATA of the file of a list.
+// Methods grid, random, lhs (every dimension stratified, halving's entrants too), sobol (GSL's sequence, moved by a random shift modulo 1, which keeps its spread)
+// and list; of bayes nothing is known yet. `seed` decides what is drawn. SIM_USAGE: a continuous dimension in a grid, too many points; SIM_IO and SIM_BAD_DATA of the file of a list.
 sim_status sim_design_new(sim_design *design, sim_space *space, const sim_sweep_config *sweep, uint64_t seed,
                           sim_error *error);
 void sim_design_clear(sim_design *design, const sim_space *space);

@@ -142,7 +142,7 @@ static sim_status add_value(const parser *in, slice s) {
     const bool is_quoted = s.n >= 2 && s.text[0] == '"' && s.text[s.n - 1] == '"';
     if (is_quoted) s = (slice){ s.text + 1, s.n - 2 };
     if (s.n >= SIM_DOMAIN_BYTES) return refuse(in, "a value is too long");
-    if (domain->n_values == SIM_DOMAIN_VALUES) return refuse(in, "there are too many values");
+    if (domain->n_values == SIM_DOMAIN_VALUES) return refuse(in, "there are more than %d values", SIM_DOMAIN_VALUES);
     if (!make_room(domain)) return sim_error_set(in->error, SIM_NO_MEMORY, NULL, 0, "out of memory");
     const size_t n_texts = domain->n_values * domain->n_keys;
     char **more = domain->values;
@@ -175,7 +175,9 @@ static sim_status add_range(const parser *in, slice s, const number *numbers) {
     if (step == 0 || !(n_steps >= 0))
         return refuse(in, "the range %.*s is empty (start:stop:step, the step leads from start to stop)", (int)s.n,
                       s.text);
-    if (n_steps >= SIM_DOMAIN_VALUES) return refuse(in, "the range %.*s is too long", (int)s.n, s.text);
+    if (n_steps >= SIM_DOMAIN_VALUES)
+        return refuse(in, "the range %.*s has more than %d values (take a larger step)", (int)s.n, s.text,
+                      SIM_DOMAIN_VALUES);
     sim_status status = SIM_OK;
     for (double i = 0; i <= n_steps && !status; i++)
         status = add_number(in, round_digits(start + i * step, 14), numbers[0].is_duration ? "ns" : "");
@@ -248,6 +250,9 @@ static sim_status take_interval(const parser *in, slice s, const char *dots, boo
     if (!read_numbers(bounds, 2, numbers) || !(numbers[0].value < numbers[1].value))
         return refuse(in, "%.*s is no interval (write low..high)", (int)s.n, s.text);
     if (is_log && !(numbers[0].value > 0)) return refuse(in, "log(%.*s) begins at or below 0", (int)s.n, s.text);
+    if (in->place->is_whole &&
+        (numbers[0].value != floor(numbers[0].value) || numbers[1].value != floor(numbers[1].value)))
+        return refuse(in, "%.*s does not begin and end at whole numbers, which the key counts in", (int)s.n, s.text);
     domain->is_continuous = true;
     domain->is_log = is_log;
     domain->unit = numbers[0].is_duration ? "ns" : "";
@@ -296,12 +301,30 @@ static double interval_value(const sim_domain *domain, double position) {
     return fmin(fmax(rounded, domain->low), domain->high);
 }
 
+size_t sim_domain_n_different(const sim_domain *domain) {
+    if (!domain->is_continuous) return domain->n_values;
+    const double n = domain->high - domain->low + 1;
+    return domain->is_whole && n <= SIM_DOMAIN_VALUES ? (size_t)n : 0;
+}
+
+size_t sim_domain_index(const sim_domain *domain, double position) {
+    if (domain->is_continuous) return (size_t)(interval_value(domain, position) - domain->low);
+    const size_t at = (size_t)(position * (double)domain->n_values);
+    return at < domain->n_values ? at : domain->n_values - 1;
+}
+
+double sim_domain_position(const sim_domain *domain, size_t index) {
+    const double n = (double)sim_domain_n_different(domain);
+    if (!domain->is_log || !domain->is_continuous) return ((double)index + 0.5) / n;
+    const double share = log((domain->low + (double)index) / domain->low) / log(domain->high / domain->low);
+    return fmin(share, nextafter(1, 0));
+}
+
 void sim_domain_value(const sim_domain *domain, size_t key, double position, char text[SIM_DOMAIN_BYTES]) {
     if (domain->is_continuous) {
         write_number(interval_value(domain, position), domain->unit, text);
         return;
     }
-    const size_t at = (size_t)(position * (double)domain->n_values);
-    const size_t index = at < domain->n_values ? at : domain->n_values - 1;
+    const size_t index = sim_domain_index(domain, position);
     snprintf(text, SIM_DOMAIN_BYTES, "%s", domain->values[index * domain->n_keys + key]);
 }

@@ -41,4 +41,10 @@ void sim_domain_clear(sim_domain *domain);
 #define SIM_DOMAIN_BYTES 200
 void sim_domain_value(const sim_domain *domain, size_t key, double position, char text[SIM_DOMAIN_BYTES]);
 
+// How many values positions can stand for: those of a list, or the whole numbers of an interval. 0: no such number, or more than SIM_DOMAIN_VALUES.
+size_t sim_domain_n_different(const sim_domain *domain);
+// The how-manieth of them a position stands for, from 0; and the position that stands for one, in the middle of its span where a list has it.
+size_t sim_domain_index(const sim_domain *domain, double position);
+double sim_domain_position(const sim_domain *domain, size_t index);
+
 #endif

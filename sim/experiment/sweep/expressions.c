@@ -5,6 +5,7 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "perfmodel/perfmodel.h"
 
@@ -12,7 +13,6 @@ struct sim_expressions {
     const sim_config *config; // for names
     sqlite3 *db;
     char from[2048]; // all tables, for FROM
-    int n_steps;     // thousands, of the evaluation that goes on
 };
 
 struct sim_expression {
@@ -147,13 +147,7 @@ static sim_status declare(sim_expressions *all, const sim_config *config, const 
                    error);
 }
 
-// An expression is no program: one that goes on for ever, or wants a gigabyte, is ended.
-enum { MOST_THOUSAND_STEPS = 1000, MOST_BYTES = 1 << 20 };
-
-static int is_too_long(void *self) {
-    sim_expressions *all = self;
-    return ++all->n_steps > MOST_THOUSAND_STEPS;
-}
+enum { MOST_BYTES = 1 << 20 }; // of a value
 
 sim_status sim_expressions_new(sim_expressions **expressions, const sim_config *config,
                                const sim_key_table *const *tables, size_t n_tables, sim_error *error) {
@@ -170,7 +164,6 @@ sim_status sim_expressions_new(sim_expressions **expressions, const sim_config *
         return status;
     }
     sqlite3_limit(made->db, SQLITE_LIMIT_LENGTH, MOST_BYTES);
-    sqlite3_progress_handler(made->db, 1000, is_too_long, made);
     *expressions = made;
     return SIM_OK;
 }
@@ -234,6 +227,36 @@ static sim_status quote_keys(const sim_expression *made, sqlite3_str *out, sim_e
     return SIM_OK;
 }
 
+// What a function gives must follow from the point alone, or a resumed sweep would be another one.
+static const char *const functions[] = { "abs",    "ceil",   "ceiling", "floor",    "trunc",  "round",
+                                         "sign",   "mod",    "pow",     "power",    "sqrt",   "exp",
+                                         "ln",     "log",    "log10",   "log2",     "min",    "max",
+                                         "iif",    "ifnull", "nullif",  "coalesce", "like",   "glob",
+                                         "length", "instr",  "lower",   "upper",    "substr", "substring",
+                                         "trim",   "ltrim",  "rtrim",   "replace",  "printf", "format" };
+
+typedef struct permission {
+    int n_queries;
+    char denied[120]; // why; "" = nothing was
+} permission;
+
+static int deny(permission *of, const char *what, const char *name) {
+    snprintf(of->denied, sizeof of->denied, "%s%s", what, name);
+    return SQLITE_DENY;
+}
+
+// One query over the tables of keys, in which an expression may calculate but neither ask further nor call what changes by itself. For sqlite3_set_authorizer.
+static int permit(void *self, int action, const char *table, const char *name, const char *database, const char *view) {
+    permission *of = self;
+    (void)table, (void)database;
+    if (action == SQLITE_READ) return SQLITE_OK;
+    if (action == SQLITE_SELECT && (view || ++of->n_queries == 1)) return SQLITE_OK;
+    if (action != SQLITE_FUNCTION) return deny(of, "it asks a database", "");
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        if (strcasecmp(name, functions[i]) == 0) return SQLITE_OK;
+    return deny(of, "it cannot use the function ", name);
+}
+
 // The text stands between parentheses of its own, so that nothing but one expression fits.
 static sim_status prepare(sim_expression *made, sim_error *error) {
     const char *tail = "";
@@ -247,11 +270,15 @@ static sim_status prepare(sim_expression *made, sim_error *error) {
         return status;
     }
     if (!sql) return sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory");
+    permission permission = { 0, "" };
+    sqlite3_set_authorizer(made->all->db, permit, &permission);
     const int code = sqlite3_prepare_v2(made->all->db, sql, -1, &made->statement, &tail);
+    sqlite3_set_authorizer(made->all->db, NULL, NULL);
     const bool is_one = code == SQLITE_OK && made->statement && *tail == '\0' &&
                         sqlite3_column_count(made->statement) == 1 && sqlite3_stmt_readonly(made->statement);
     sqlite3_free(sql);
     if (is_one) return SIM_OK;
+    if (permission.denied[0]) return refuse(made, permission.denied, error);
     return refuse(made, code == SQLITE_OK ? "it is more than one" : sqlite3_errmsg(made->all->db), error);
 }
 
@@ -281,26 +308,27 @@ void sim_expression_free(sim_expression *expression) {
 
 static sim_status step(sim_expression *expression, sim_error *error) {
     sqlite3_reset(expression->statement);
-    expression->all->n_steps = 0;
-    const int code = sqlite3_step(expression->statement);
-    if (code == SQLITE_ROW) return SIM_OK;
-    return refuse(expression,
-                  code == SQLITE_INTERRUPT ? "it does not come to an end" : sqlite3_errmsg(expression->all->db), error);
+    if (sqlite3_step(expression->statement) == SQLITE_ROW) return SIM_OK;
+    return refuse(expression, sqlite3_errmsg(expression->all->db), error);
 }
 
 sim_status sim_expression_text(sim_expression *expression, char text[SIM_EXPRESSION_BYTES], sim_error *error) {
     const sim_status status = step(expression, error);
     text[0] = '\0';
     if (status) return status;
-    if (sqlite3_column_type(expression->statement, 0) == SQLITE_FLOAT) {
+    const int type = sqlite3_column_type(expression->statement, 0);
+    if (type == SQLITE_FLOAT) {
         const double value = sqlite3_column_double(expression->statement, 0);
         if (isfinite(value)) fpm_format_number(text, value);
-    } else {
-        const unsigned char *value = sqlite3_column_text(expression->statement, 0);
-        if (value) snprintf(text, SIM_EXPRESSION_BYTES, "%s", (const char *)value);
+    } else if (type != SQLITE_NULL) {
+        snprintf(text, SIM_EXPRESSION_BYTES, "%s", (const char *)sqlite3_column_text(expression->statement, 0));
     }
     sqlite3_reset(expression->statement);
-    return SIM_OK;
+    if (text[0]) return SIM_OK;
+    return sim_error_set(error, SIM_USAGE, expression->file, expression->line, "\"%s\" comes to %s", expression->text,
+                         type == SQLITE_FLOAT  ? "no finite number"
+                         : type == SQLITE_NULL ? "nothing (is there a division by zero?)"
+                                               : "an empty text");
 }
 
 sim_status sim_expression_holds(sim_expression *expression, bool *holds, sim_error *error) {

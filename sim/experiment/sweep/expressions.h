@@ -3,7 +3,8 @@
 // Conditions, constraints and values that follow from others, over the keys of one configuration: "parallel.tensor * cluster.replicas <= 16",
 // "engine.backend = sglang and load.rate > 4", "max(256, 64 * parallel.tensor)". They are expressions of SQLite (https://sqlite.org/lang_expr.html), which
 // evaluates them: every section is a table of one row, every key a column. Numbers are numbers, durations milliseconds, true and false 1 and 0, all else is text;
-// a value of a choice may stand without quotes. `gpus` is replicas x tensor x pipeline x data.
+// a value of a choice may stand without quotes. Functions are those that calculate with numbers and texts (expressions.c lists them): neither chance nor the clock,
+// and no query inside. `gpus` is replicas x tensor x pipeline x data.
 #ifndef SIM_EXPERIMENT_SWEEP_EXPRESSIONS_H
 #define SIM_EXPERIMENT_SWEEP_EXPRESSIONS_H
 

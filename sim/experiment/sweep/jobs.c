@@ -54,9 +54,9 @@ typedef struct pool {
 static sim_status run_row(void *self, size_t row, sim_error *error) {
     pool *all = self;
     sim_job_outcome outcome;
-    const volatile sig_atomic_t *stopped = all->options->stopped;
-    if (stopped && *stopped) return *stopped == SIGTERM ? SIM_TERMINATED : SIM_INTERRUPTED;
-    sim_status status = sim_job_run(all->space, all->trials, &all->jobs[row], all->options->rivals, &outcome, error);
+    sim_status status = sim_signal_status(all->options->stopped);
+    if (status) return status;
+    status = sim_job_run(all->space, all->trials, &all->jobs[row], all->options->rivals, &outcome, error);
     if (status) return status;
     pthread_mutex_lock(&all->lock);
     status = all->done(all->self, row, &outcome, error);

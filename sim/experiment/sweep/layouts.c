@@ -19,6 +19,16 @@ typedef struct enumeration {
     sim_error *error;
 } enumeration;
 
+// A large budget has shares that no worker may have.
+static bool is_in_range(const enumeration *in, const int64_t values[SIM_LAYOUT_KEYS]) {
+    for (size_t i = 0; i < SIM_LAYOUT_KEYS; i++) {
+        char spelled[SIM_CANONICAL_BYTES];
+        const sim_key *key = sim_config_spell(in->config, sim_layout_keys[i], spelled);
+        if (key && (double)values[i] > key->max) return false;
+    }
+    return true;
+}
+
 // Do the shapes of the model divide so?
 static bool is_legal(const enumeration *in, const int64_t values[SIM_LAYOUT_KEYS]) {
     sim_parallel_config parallel;
@@ -35,7 +45,7 @@ static bool is_legal(const enumeration *in, const int64_t values[SIM_LAYOUT_KEYS
 
 static sim_status add(const enumeration *in, const int64_t values[SIM_LAYOUT_KEYS]) {
     sim_domain *domain = in->domain;
-    if (!is_legal(in, values)) return SIM_OK;
+    if (!is_in_range(in, values) || !is_legal(in, values)) return SIM_OK;
     char **more = realloc(domain->values, (domain->n_values + 1) * SIM_LAYOUT_KEYS * sizeof *more);
     if (!more) return sim_error_set(in->error, SIM_NO_MEMORY, NULL, 0, "out of memory");
     domain->values = more;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // All ways to spread a GPU budget: replicas x tensor x pipeline x data = GPUs, tensor within a node, and for a MoE model every degree of expert parallelism,
-// as far as the model's shapes divide (perfmodel/native/layout.c). Whether a layout fits the memory is another question, which its run answers.
+// as far as the model's shapes divide (perfmodel/native/layout.c) and the keys go. Whether a layout fits the memory is another question, which its run answers.
 #ifndef SIM_EXPERIMENT_SWEEP_LAYOUTS_H
 #define SIM_EXPERIMENT_SWEEP_LAYOUTS_H
 

@@ -297,6 +297,5 @@ sim_status sim_ranks_run(const sim_ranks *ranks, const sim_space *space, sim_tri
     if (options->progress) sim_progress_end(&all.progress);
     pthread_mutex_destroy(&all.lock);
     free(all.job_of);
-    if (all.status || !options->stopped || !*options->stopped) return all.status;
-    return *options->stopped == SIGTERM ? SIM_TERMINATED : SIM_INTERRUPTED;
+    return all.status ? all.status : sim_signal_status(options->stopped);
 }

@@ -96,7 +96,7 @@ static void append_keys(sqlite3_str *sql, const sim_experiment *experiment) {
                             experiment->keys[k]);
 }
 
-// Best first by the first objective, then the next; what is not done comes last; then by the hash of the point.
+// Point by point, best first by the first objective, then the next, each as the mean of the point's runs; what is not done comes last; then by the hash of the point.
 static void append_ranking(sqlite3_str *sql, const sim_experiment *experiment) {
     const sim_objectives *objectives = experiment->objectives;
     sqlite3_str_appendall(sql, "CREATE VIEW ranking AS SELECT ");
@@ -112,10 +112,14 @@ static void append_ranking(sqlite3_str *sql, const sim_experiment *experiment) {
             sqlite3_str_appendf(sql, ", run.\"%w\" AS \"%w\"", column_of(figures[i]), column_of(figures[i]));
     sqlite3_str_appendall(sql, ", run.repeat AS repeat, run.seed AS seed, run.point AS point FROM design "
                                "JOIN point ON point.hash = design.point JOIN run ON run.point = design.point "
-                               "ORDER BY run.status <> 'done'");
-    for (size_t i = 0; i < objectives->n; i++)
-        sqlite3_str_appendf(sql, ", \"%w\" %s", objectives->list[i].name,
+                               "WINDOW runs AS (PARTITION BY run.point) "
+                               "ORDER BY max(run.status <> 'done') OVER runs");
+    for (size_t i = 0; i < objectives->n; i++) {
+        sqlite3_str_appendall(sql, ", avg(");
+        append_objective(sql, &objectives->list[i]);
+        sqlite3_str_appendf(sql, ") OVER runs %s",
                             objectives->list[i].is_smaller_better ? "ASC NULLS LAST" : "DESC NULLS LAST");
+    }
     sqlite3_str_appendall(sql, ", run.point, run.repeat;");
 }
 

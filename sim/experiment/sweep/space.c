@@ -373,10 +373,13 @@ static sim_status set_derived(const making *in) {
     for (size_t i = 0; i < in->space->n_derived && !in->point->reason; i++) {
         char text[SIM_EXPRESSION_BYTES];
         const derived *of = &in->space->derived[i];
-        sim_status status = sim_expression_text(of->value, text, in->error);
-        if (!status) status = set_key(in, of->key, text, of->file, of->line);
-        if (status != SIM_USAGE && status) return status;
-        if (status && !(in->point->reason = strdup(in->error->message))) return no_memory(in->error);
+        sim_error why;
+        const making own = { in->space, in->config, in->point, &why };
+        sim_status status = sim_expression_text(of->value, text, &why);
+        if (!status) status = set_key(&own, of->key, text, of->file, of->line);
+        if (status && status != SIM_USAGE)
+            return sim_error_set(in->error, status, why.file, why.line, "%s", why.message);
+        if (status && !(in->point->reason = strdup(why.message))) return no_memory(in->error);
     }
     return SIM_OK;
 }

@@ -72,6 +72,17 @@ static sim_status store_point(sim_sweep *sweep, size_t position, sim_error *erro
     return put(sweep, &job, &outcome, error);
 }
 
+sim_status sim_sweep_give_up(sim_sweep *sweep, size_t position, const char *reason, sim_error *error) {
+    bool is_there;
+    const sim_job job = { &sweep->design.points[position], 0 };
+    sim_job_outcome outcome = { .status = sim_trial_outcome_names[SIM_TRIAL_STOPPED] };
+    const sim_status status =
+        sim_results_has(sweep->results, job.point->hash.text, 0, sweep->options->version, false, &is_there, error);
+    if (status || is_there) return status;
+    snprintf(outcome.reason, sizeof outcome.reason, "%s", reason);
+    return put(sweep, &job, &outcome, error);
+}
+
 // The configuration as text, for those who find the database.
 static char *config_text(const sim_config *config) {
     char *text = NULL;
@@ -103,7 +114,7 @@ static sim_status compare_point(void *self, const sim_results_row *row, sim_erro
     const sim_design *design = &with->sweep->design;
     (void)error;
     const size_t i = with->position++;
-    with->is_same &= sim_sweep_is_search(&with->sweep->settings) ||
+    with->is_same &= with->sweep->settings.method == SIM_SWEEP_BAYES ||
                      (i < design->n_points && strcmp(design->points[i].hash.text, row->texts[0]) == 0);
     return SIM_OK;
 }
@@ -116,14 +127,14 @@ static sim_status compare_with_stored(sim_sweep *sweep, const char *config, sim_
     if (!status)
         status = sim_results_query(sweep->results, "SELECT point FROM design ORDER BY position", compare_point, &with,
                                    error);
-    // A search has no design yet, and comes to the same points again.
+    // Bayes has no design yet, and comes to the same points again.
     sweep->takes_stopped =
-        with.is_same && (sim_sweep_is_search(&sweep->settings) || with.position == sweep->design.n_points);
+        with.is_same && (sweep->settings.method == SIM_SWEEP_BAYES || with.position == sweep->design.n_points);
     return status;
 }
 
 static sim_status begin_experiment(sim_sweep *sweep, sim_error *error) {
-    const size_t n_keys = sweep->n_shown_keys = sim_space_n_keys(sweep->space);
+    const size_t n_keys = sweep->n_shown_keys;
     const char **keys = calloc(n_keys + 1, sizeof *keys);
     char *text = config_text(sweep->config);
     for (size_t k = 0; keys && k < n_keys; k++) keys[k] = sim_space_key(sweep->space, k);
@@ -183,7 +194,8 @@ static sim_status lay_out(sim_sweep *sweep, sim_error *error) {
     if (!status) status = begin_experiment(sweep, error);
     for (size_t i = 0; i < n && !status; i++) status = store_point(sweep, i, error);
     for (size_t i = 0; i < n && !status; i++)
-        if (is_of_shard(sweep, i)) status = sim_sweep_add_jobs(sweep, &sweep->design.points[i], error);
+        if (!sim_sweep_is_search(&sweep->settings) && is_of_shard(sweep, i))
+            status = sim_sweep_add_jobs(sweep, &sweep->design.points[i], error);
     return status ? status : sim_results_transaction(sweep->results, false, error);
 }
 
@@ -220,6 +232,17 @@ static sim_status read_settings(sim_sweep *sweep, sim_error *error) {
     return status;
 }
 
+// The ranking shows what is varied: the columns of a list, too, but not the key by which halving cuts the workload.
+static sim_status make_design(sim_sweep *sweep, sim_error *error) {
+    const bool is_halving = sweep->settings.method == SIM_SWEEP_HALVING;
+    sim_status status = SIM_OK;
+    sweep->n_shown_keys = sim_space_n_keys(sweep->space);
+    if (is_halving) status = sim_sweep_add_share_key(sweep->space, sweep->config, &sweep->share_key, error);
+    if (!status) status = sim_design_new(&sweep->design, sweep->space, &sweep->settings, sweep->seed, error);
+    if (!is_halving) sweep->n_shown_keys = sim_space_n_keys(sweep->space);
+    return status;
+}
+
 static sim_status prepare(sim_sweep *sweep, sim_error *error) {
     const sim_sweep_options *options = sweep->options;
     sim_status status = read_settings(sweep, error);
@@ -227,7 +250,7 @@ static sim_status prepare(sim_sweep *sweep, sim_error *error) {
         status = sim_space_new(&sweep->space, sweep->config, &sweep->settings, sim_settings_tables,
                                sim_settings_n_tables, error);
     if (!status) status = sim_sweep_check(sweep, error);
-    if (!status) status = sim_design_new(&sweep->design, sweep->space, &sweep->settings, sweep->seed, error);
+    if (!status) status = make_design(sweep, error);
     if (!status) status = sim_trials_new(&sweep->trials, options->n_threads, options->stopped, error);
     if (!status && sweep->settings.early_stop == SIM_EARLY_STOP_SLA) sim_trials_give_up(sweep->trials);
     if (!status) status = open_results(sweep, error);
@@ -302,7 +325,7 @@ static sim_status run_jobs(sim_sweep *sweep, size_t first, size_t n, sim_error *
                                                                                                         : NULL,
                                        .describe = describe_best };
     const sim_ranks *ranks = &sweep->options->ranks;
-    if (n == 0) return SIM_OK;
+    if (n == 0) return sim_signal_status(sweep->options->stopped);
     sweep->first_running = first;
     if (ranks->n > 1)
         return sim_ranks_run(ranks, sweep->space, sweep->trials, jobs, n, &options, take_outcome, sweep, error);
@@ -352,45 +375,6 @@ void sim_sweep_serve(const sim_config *config, const volatile sig_atomic_t *stop
     sim_ranks_serve(space, trials, status, &error);
     sim_trials_free(trials);
     sim_space_free(space);
-}
-
-// A search has nothing laid out: the middle of its space stands for all.
-static sim_status probe_middle(sim_sweep *sweep, size_t *n_probed, double *cpu_s, sim_error *error) {
-    const size_t n_dimensions = sim_space_n_dimensions(sweep->space);
-    double *middle = malloc((n_dimensions + 1) * sizeof *middle);
-    sim_point point;
-    if (!middle) return no_memory(error);
-    for (size_t d = 0; d < n_dimensions; d++) middle[d] = 0.5;
-    sim_status status = sim_space_point(sweep->space, middle, &point, error);
-    free(middle);
-    if (status) return status;
-    const sim_job job = { &point, 0 };
-    sim_job_outcome outcome;
-    status = sim_job_run(sweep->space, sweep->trials, &job, NULL, &outcome, error);
-    sim_point_clear(&point, sim_space_n_keys(sweep->space));
-    if (status) return status;
-    free(outcome.summary);
-    *n_probed = 1;
-    *cpu_s = outcome.cpu_s * (double)(sweep->settings.samples * sweep->settings.repeat);
-    return SIM_OK;
-}
-
-sim_status sim_sweep_probe(sim_sweep *sweep, size_t *n_probed, double *cpu_s, sim_error *error) {
-    enum { MAX_PROBES = 5 };
-    double sum_s = 0;
-    if (sim_sweep_is_search(&sweep->settings)) return probe_middle(sweep, n_probed, cpu_s, error);
-    *n_probed = sweep->n_jobs < MAX_PROBES ? sweep->n_jobs : MAX_PROBES;
-    *cpu_s = 0;
-    for (size_t i = 0; i < *n_probed; i++) {
-        sim_job_outcome outcome;
-        const size_t job = (2 * i + 1) * sweep->n_jobs / (2 * *n_probed); // in the middle of every fifth
-        const sim_status status = sim_job_run(sweep->space, sweep->trials, &sweep->jobs[job], NULL, &outcome, error);
-        if (status) return status;
-        sum_s += outcome.cpu_s;
-        free(outcome.summary);
-    }
-    if (*n_probed) *cpu_s = sum_s / (double)*n_probed * (double)sweep->n_jobs;
-    return SIM_OK;
 }
 
 // --- results ---------------------------------------------------------------------------------------------------------

@@ -29,6 +29,13 @@ typedef struct sim_sweep_counts {
     size_t reused;                            // that were there before
 } sim_sweep_counts;
 
+typedef struct sim_sweep_forecast {
+    size_t n_runs;
+    bool is_at_most; // fewer may do
+    size_t n_probed; // points
+    double cpu_s;    // of all runs
+} sim_sweep_forecast;
+
 typedef struct sim_sweep sim_sweep;
 
 // Read [sweep], open the database, lay out the points. SIM_USAGE and the others as the parts say. `config` and `options` must outlive the sweep.
@@ -38,8 +45,8 @@ void sim_sweep_free(sim_sweep *sweep);
 
 // Run what is not in the database yet. A signal's status when one came: what was finished is kept.
 sim_status sim_sweep_run(sim_sweep *sweep, sim_error *error);
-// Run a few points spread over the pending ones, keep nothing, and tell how long all would take: CPU seconds of all pending runs.
-sim_status sim_sweep_probe(sim_sweep *sweep, size_t *n_probed, double *cpu_s, sim_error *error);
+// What is still to be run. A few points are run for it and forgotten.
+sim_status sim_sweep_foresee(sim_sweep *sweep, sim_sweep_forecast *forecast, sim_error *error);
 // sweep.csv and config.ini into the output directory, if there is one.
 sim_status sim_sweep_write_files(sim_sweep *sweep, sim_error *error);
 

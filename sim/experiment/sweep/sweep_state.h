@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Inside the room: a sweep while it goes on, for those that lay out its points (sweep.c all at once, sweep_search.c round by round).
+// Inside the room: a sweep while it goes on, for those that lay out its points (sweep.c all at once, sweep_search.c and sweep_halving.c round by round).
 #ifndef SIM_EXPERIMENT_SWEEP_SWEEP_STATE_H
 #define SIM_EXPERIMENT_SWEEP_SWEEP_STATE_H
 
@@ -15,6 +15,7 @@ struct sim_sweep {
     sim_objectives objectives;
     sim_space *space;
     size_t n_shown_keys; // of the space, those of the ranking
+    size_t share_key;    // of the space, halving: the one that cuts the workload
     sim_design design;
     sim_output_dir *dir; // NULL = none
     sim_results *results;
@@ -43,5 +44,12 @@ sim_status sim_sweep_run_jobs(sim_sweep *sweep, sim_error *error);
 sim_status sim_sweep_add_share_key(sim_space *space, const sim_config *config, size_t *share_key, sim_error *error);
 // Methods bayes and halving, to their end.
 sim_status sim_sweep_search(sim_sweep *sweep, sim_error *error);
+sim_status sim_sweep_halve(sim_sweep *sweep, sim_error *error);
+// Mean of the first objective over the repeats of a point, turned so that larger is better; NAN when a run has no result.
+sim_status sim_sweep_score(sim_sweep *sweep, const char *hash, double *score, sim_error *error);
+// Note that a point of the design was given up, unless it has its result from elsewhere.
+sim_status sim_sweep_give_up(sim_sweep *sweep, size_t position, const char *reason, sim_error *error);
+// Runs of halving's rungs, and how many whole workloads these come to.
+sim_status sim_sweep_foresee_halving(const sim_sweep *sweep, size_t *n_runs, double *n_whole, sim_error *error);
 
 #endif
