@@ -2,11 +2,10 @@
 #include "sim/experiment/plan/plan_answer.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/kernel/clock.h"
+#include "sim/experiment/plan/plan_warnings.h"
 
 static sim_status no_memory(sim_error *error) { return sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory"); }
 
@@ -20,18 +19,6 @@ static sim_plan_line whole_line(const sim_plan_answer *answer, size_t outer) {
 
 static const sim_plan_choice *choice_of(const sim_plan_answer *answer) {
     return &answer->choices[SIM_PLAN_AS_MODELLED];
-}
-
-__attribute__((format(printf, 2, 3))) static void warn(sim_plan_answer *answer, const char *format, ...) {
-    char line[512];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
-    char **more = realloc(answer->warnings, (answer->n_warnings + 1) * sizeof *more);
-    if (more) answer->warnings = more;
-    char *copy = more ? strdup(line) : NULL;
-    if (copy) answer->warnings[answer->n_warnings++] = copy;
 }
 
 // --- the question ----------------------------------------------------------------------------------------------------------
@@ -58,7 +45,7 @@ static sim_status find_space(sim_plan_answer *answer, const sim_config *config, 
     sim_config_fill(config, &sim_load_keys, &load);
     sim_status status = sim_workload_store_take(store, config, &settings, (uint64_t)load.seed, &workload, error);
     if (status) return status;
-    for (size_t i = 0; i < workload->n_warnings; i++) warn(answer, "%s", workload->warnings[i]);
+    for (size_t i = 0; i < workload->n_warnings; i++) sim_plan_warn(answer, "%s", workload->warnings[i]);
     status = sim_plan_space_init(&answer->space, config, &answer->plan, workload, error);
     sim_workload_store_give_back(store, workload);
     return status;
@@ -227,53 +214,6 @@ static bool has_own_load(const sim_plan_answer *answer) {
 
 // --- all of it -------------------------------------------------------------------------------------------------------------
 
-static void warn_of_disorder(sim_plan_answer *answer) {
-    const sim_plan_choice *choice = choice_of(answer);
-    const sim_plan_axis *axis = answer->space.inner;
-    if (!choice->point || !axis || choice->found.is_monotone) return;
-    const double value = sim_plan_axis_value(axis, choice->found.answer);
-    if (choice->found.safe == SIM_PLAN_NOWHERE) {
-        warn(answer,
-             "meeting the SLA is not monotone in %s: %g meets it, but values beyond it miss it again, up to the end of "
-             "the range",
-             axis->key, value);
-        return;
-    }
-    warn(answer,
-         "meeting the SLA is not monotone in %s: %g meets it, but some values between it and %g miss it "
-         "(%zu tried); from %g on all that were tried meet it",
-         axis->key, value, sim_plan_axis_value(axis, choice->found.safe), choice->found.n_scanned,
-         sim_plan_axis_value(axis, choice->found.safe));
-}
-
-static void warn_of_undecided(sim_plan_answer *answer) {
-    double low, high;
-    sim_plan_answer_interval(answer, &low, &high);
-    if (choice_of(answer)->point && answer->space.inner && low != high)
-        warn(answer,
-             "%lld replicates do not decide where the answer lies from %g to %g (plan.max_repeats, more "
-             "requests per run, or a coarser plan.resolution)",
-             (long long)answer->plan.max_repeats, low, high);
-    else if (choice_of(answer)->has_undecided)
-        warn(answer, "%lld replicates do not decide whether a cheaper layout meets the SLA (plan.max_repeats)",
-             (long long)answer->plan.max_repeats);
-}
-
-// A share of misses that is allowed must be some requests, or chance decides.
-static void warn_of_short_runs(sim_plan_answer *answer) {
-    enum { FEW = 10 };
-    const sim_plan_point *point = choice_of(answer)->point;
-    const double percentile = sim_plan_points_sla(answer->points)->percentile;
-    double n_arrived = 0;
-    if (!point || percentile >= 100) return;
-    for (size_t i = 0; i < point->n_replicates; i++) n_arrived += (double)point->replicates[i].n_arrived;
-    if (n_arrived * (100 - percentile) / 100 >= FEW) return;
-    warn(answer,
-         "the verdict on the answer rests on %.0f requests, of which %g %% may miss the SLA: too few to tell (more "
-         "requests per run, or a lower sla.percentile)",
-         n_arrived, 100 - percentile);
-}
-
 static sim_status choose(sim_plan_answer *answer, sim_plan_scenario scenario, sim_error *error) {
     const sim_status status = sim_plan_choose(&answer->space, answer->points, scenario,
                                               scenario == SIM_PLAN_AS_MODELLED, &answer->choices[scenario], error);
@@ -288,12 +228,11 @@ static sim_status explore(sim_plan_answer *answer, const sim_config *config, sim
     if (!status) status = find_rows(answer, error);
     if (!status) status = find_beyond(answer, error);
     if (!status && answer->beyond) status = sim_plan_explain(answer->points, answer->beyond, &answer->cause, error);
+    if (!status) sim_plan_warn_of_idle_axis(answer); // before the load is varied
     const bool has_load = choice_of(answer)->point && !is_of_load(&answer->plan) && !has_own_load(answer);
     if (!status && has_load) status = find_headroom(answer, config, error);
     if (status) return status;
-    warn_of_disorder(answer);
-    warn_of_undecided(answer);
-    warn_of_short_runs(answer);
+    sim_plan_warn_of_answer(answer);
     return SIM_OK;
 }
 

@@ -129,5 +129,10 @@ sim_status sim_plan_probe_replicate(const sim_plan_prober *prober, const sim_con
                                     sim_plan_replicate *replicate, sim_plan_fate *fate, sim_error *error) {
     digesting d = { prober, replicate };
     const sim_plan_inspector inspector = { digest, &d };
-    return sim_plan_probe(prober, config, &inspector, fate, error);
+    const sim_status status = sim_plan_probe(prober, config, &inspector, fate, error);
+    if (status || fate->outcome != SIM_TRIAL_DONE || replicate->n_arrived > 0) return status;
+    fate->outcome = SIM_TRIAL_FAILED;
+    snprintf(fate->reason, sizeof fate->reason,
+             "no request is measured (load.warmup and load.warmup_requests leave none)");
+    return SIM_OK;
 }
