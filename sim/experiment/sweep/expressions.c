@@ -270,15 +270,15 @@ static sim_status prepare(sim_expression *made, sim_error *error) {
         return status;
     }
     if (!sql) return sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory");
-    permission permission = { 0, "" };
-    sqlite3_set_authorizer(made->all->db, permit, &permission);
+    permission asked = { 0, "" };
+    sqlite3_set_authorizer(made->all->db, permit, &asked);
     const int code = sqlite3_prepare_v2(made->all->db, sql, -1, &made->statement, &tail);
     sqlite3_set_authorizer(made->all->db, NULL, NULL);
     const bool is_one = code == SQLITE_OK && made->statement && *tail == '\0' &&
                         sqlite3_column_count(made->statement) == 1 && sqlite3_stmt_readonly(made->statement);
     sqlite3_free(sql);
     if (is_one) return SIM_OK;
-    if (permission.denied[0]) return refuse(made, permission.denied, error);
+    if (asked.denied[0]) return refuse(made, asked.denied, error);
     return refuse(made, code == SQLITE_OK ? "it is more than one" : sqlite3_errmsg(made->all->db), error);
 }
 

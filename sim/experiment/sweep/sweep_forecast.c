@@ -76,12 +76,7 @@ static sim_status foresee_bayes(sim_sweep *sweep, sim_sweep_forecast *to, sim_er
 
 sim_status sim_sweep_foresee(sim_sweep *sweep, sim_sweep_forecast *forecast, sim_error *error) {
     *forecast = (sim_sweep_forecast){ .n_runs = 0 };
-    switch ((sim_sweep_method)sweep->settings.method) {
-    case SIM_SWEEP_BAYES:
-        return foresee_bayes(sweep, forecast, error);
-    case SIM_SWEEP_HALVING:
-        return foresee_halving(sweep, forecast, error);
-    default:
-        return foresee_jobs(sweep, forecast, error);
-    }
+    if (!sim_sweep_is_search(&sweep->settings)) return foresee_jobs(sweep, forecast, error);
+    const bool is_bayes = sweep->settings.method == SIM_SWEEP_BAYES;
+    return is_bayes ? foresee_bayes(sweep, forecast, error) : foresee_halving(sweep, forecast, error);
 }
