@@ -12,8 +12,12 @@ OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 # a container's user i
 export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
 run() { timeout 120 mpirun --oversubscribe -n "$@"; }
 
-for stop in dominated off; do
-    if [ $stop = off ]; then set --; else set -- --set sweep.early_stop=$stop --set sweep.round=4; fi
+for kind in dominated halving plain; do
+    case $kind in
+    dominated) set -- --set sweep.early_stop=dominated --set sweep.round=4 ;;
+    halving) set -- --set sweep.method=halving --set sweep.samples=40 ;;
+    plain) set -- ;;
+    esac
     "$bin/forepass" sweep "$config" "$@" -qo threads -j 2 --overwrite >threads.out
     "$bin/dump-results" threads/sweep.db >threads.txt
     for n in 1 2 4; do
@@ -22,7 +26,7 @@ for stop in dominated off; do
         cmp threads.txt "ranks$n.txt"
         cmp threads.out "ranks$n.out"
     done
-    [ $stop = off ] || grep -q stopped threads.txt
+    [ $kind = plain ] || grep -q stopped threads.txt
 done
 
 # what is wrong is said once, by rank 0
