@@ -28,6 +28,9 @@ static sim_status check_options(const sim_cli *cli, sim_error *error) {
     if (cli->export && strcmp(cli->export, "csv") != 0)
         return sim_error_set(error, SIM_USAGE, NULL, 0, "--export: \"%s\" is not one of the choices (csv)",
                              cli->export);
+    if (cli->export && (cli->is_dry_run || cli->json))
+        return sim_error_set(error, SIM_USAGE, NULL, 0, "--export and %s exclude each other (keep one)",
+                             cli->is_dry_run ? "--dry-run" : "--format json");
     if (cli->resume && cli->overwrite)
         return sim_error_set(error, SIM_USAGE, NULL, 0, "--resume and --overwrite exclude each other (keep one)");
     if (cli->is_dry_run && cli->output)
