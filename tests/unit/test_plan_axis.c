@@ -17,7 +17,7 @@ TestSuite(plan_axis, .init = setup, .fini = teardown);
 Test(plan_axis, of_whole_numbers_has_every_one_of_the_range) {
     sim_plan_axis axis;
     char text[64];
-    cr_assert_eq(sim_plan_axis_init(&axis, config, "cluster.replicas", 1.5, 4.5, 0.01, &error), SIM_OK);
+    cr_assert_eq(sim_plan_axis_init(&axis, config, "cluster.replicas", 2, 4, 0.01, &error), SIM_OK);
     cr_expect_eq(axis.n, 3);
     cr_expect_eq(sim_plan_axis_value(&axis, 0), 2);
     cr_expect(sim_plan_axis_assign(&axis, 2, text, sizeof text));
@@ -66,7 +66,8 @@ Test(plan_axis, refuses_what_is_no_number_or_part_of_the_question) {
         { "load.seed", 1, 2, "part of the question" },
         { "sla.percentile", 1, 2, "part of the question" },
         { "plan.confidence", 1, 2, "part of the question" },
-        { "cluster.replicas", 1.2, 1.8, "holds no value" },
+        { "cluster.replicas", 0.5, 4, "does not begin and end at whole numbers, which cluster.replicas counts in" },
+        { "cluster.replicas", 4, 1, "holds no value" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         sim_plan_axis axis;

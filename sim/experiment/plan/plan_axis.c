@@ -45,12 +45,9 @@ static double rounded(double value) {
     return value;
 }
 
-// A key of whole numbers takes those of the range.
 static bool count_places(sim_plan_axis *axis, double resolution_frac) {
     double n;
     if (axis->is_integer) {
-        axis->low = ceil(axis->low);
-        axis->high = floor(axis->high);
         n = axis->high - axis->low + 1;
     } else if (axis->low > 0) {
         n = ceil(log(axis->high / axis->low) / log1p(resolution_frac)) + 1;
@@ -72,6 +69,10 @@ sim_status sim_plan_axis_init(sim_plan_axis *axis, const sim_config *config, con
         return sim_error_set(error, SIM_USAGE, NULL, 0, "%s holds no number (only keys of type int, real or ms)", name);
     snprintf(axis->key, sizeof axis->key, "%s", name);
     axis->is_integer = key->type == SIM_KEY_INT;
+    if (axis->is_integer && (low != floor(low) || high != floor(high)))
+        return sim_error_set(error, SIM_USAGE, NULL, 0,
+                             "the range %g:%g does not begin and end at whole numbers, which %s counts in", low, high,
+                             name);
     if (!count_places(axis, resolution_frac))
         return sim_error_set(error, SIM_USAGE, NULL, 0,
                              "the range %g:%g of %s holds no value, or more than a thousand million", low, high, name);

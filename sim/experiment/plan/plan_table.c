@@ -134,7 +134,8 @@ static void put_effort(const sim_plan_answer *answer, FILE *out) {
     else if (judged_by[0] == 'r')
         fputs("one run of each, taken as it is\n", out);
     else if (judged_by[0] == 't')
-        fputs("the seed changes nothing: verdicts are of this very trace, intervals of traffic like it\n", out);
+        fprintf(out, "%sverdicts are of this very trace, intervals of traffic like it\n",
+                answer->plan.judge_by == SIM_PLAN_BY_AUTO ? "the seed changes nothing: " : "one run of each: ");
     else
         fprintf(out, "each verdict at %g %% confidence, over stretches of one run\n", answer->plan.confidence * 100);
 }

@@ -40,15 +40,18 @@ static void warn_of_disorder(sim_plan_answer *answer) {
 
 static void warn_of_undecided(sim_plan_answer *answer) {
     double low, high;
+    char what[64] = "the stretches of one run do";
+    if (answer->plan.judge_by != SIM_PLAN_BY_BATCHES)
+        snprintf(what, sizeof what, "%lld replicates do", (long long)answer->plan.max_repeats);
     sim_plan_answer_interval(answer, &low, &high);
     if (answer->choices[SIM_PLAN_AS_MODELLED].point && answer->space.inner && low != high)
         sim_plan_warn(answer,
-                      "%lld replicates do not decide where the answer lies from %g to %g (plan.max_repeats, more "
-                      "requests per run, or a coarser plan.resolution)",
-                      (long long)answer->plan.max_repeats, low, high);
+                      "%s not decide where the answer lies from %g to %g (%smore requests per run, or a coarser "
+                      "plan.resolution)",
+                      what, low, high, answer->plan.judge_by == SIM_PLAN_BY_BATCHES ? "" : "plan.max_repeats, ");
     else if (answer->choices[SIM_PLAN_AS_MODELLED].has_undecided)
-        sim_plan_warn(answer, "%lld replicates do not decide whether a cheaper layout meets the SLA (plan.max_repeats)",
-                      (long long)answer->plan.max_repeats);
+        sim_plan_warn(answer, "%s not decide whether a cheaper layout meets the SLA (%smore requests per run)", what,
+                      answer->plan.judge_by == SIM_PLAN_BY_BATCHES ? "" : "plan.max_repeats, or ");
 }
 
 // However many requests do without a miss, the next one may have it. A trace is exempt: the verdict is of it alone.
