@@ -3,7 +3,8 @@
 
 static sim_status refuse(const sim_config *config, const char *path, const fpm_error *source, sim_error *error) {
     if (source->code == FPM_NO_MEMORY) return sim_error_set(error, SIM_NO_MEMORY, NULL, 0, "out of memory");
-    if (source->code == FPM_IO || source->code == FPM_INVALID_CONFIG)
+    if (source->code == FPM_IO) return sim_error_set(error, SIM_IO, path, 0, "perfmodel.state: %s", source->message);
+    if (source->code == FPM_INVALID_CONFIG)
         return sim_config_contradiction(config, error, "perfmodel", "state", "%s: %s", path, source->message);
     sim_error_set(error, SIM_BAD_DATA, path, source->line, "%s", source->message);
     error->column = source->column;

@@ -21,7 +21,8 @@ static const sim_key keys[] = {
         .help = "what prices a forward pass; auto: table if perfmodel.table is given, else native with model and "
                 "system, else polynomial"),
     KEY(fallback, .type = SIM_KEY_CHOICE, .default_text = "", .choices = estimator_names, .word = "", .word_value = -1,
-        .help = "regression: what prices the passes of a kind of which it has not seen enough yet"),
+        .help = "regression: what prices the passes it has no estimate for: it has not seen enough of the kind, or its "
+                "fit comes to nothing"),
     KEY(pricing, .type = SIM_KEY_CHOICE, .default_text = "fused", .choices = pricing_names,
         .help = "a pass with prefill and decode work: one pass, or one after the other"),
     KEY(prefill_ms, TIME_OF_A_PASS, .help = "fixed: a pass with prefill work only"),

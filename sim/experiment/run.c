@@ -2,6 +2,7 @@
 #include "sim/experiment/run.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "sim/experiment/paired.h"
@@ -83,11 +84,39 @@ static sim_status begin_watch(sim_run *run, sim_error *error) {
     return SIM_OK;
 }
 
+static bool is_same_file(const char *a, const char *b) {
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+// What the run reads must not be what it writes.
+static sim_status refuse_own_input(const sim_run *run, sim_error *error) {
+    const sim_settings *settings = run->settings;
+    const struct {
+        const char *section, *key, *path;
+    } inputs[] = {
+        { "workload", "path", settings->workload.source == SIM_SOURCE_TRACE ? settings->workload.path : "" },
+        { "truth", "path", settings->truth.path },
+        { "perfmodel", "state", settings->pricing.state },
+    };
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
+        for (size_t k = 0; inputs[i].path[0] && output_names[k]; k++) {
+            char path[4200];
+            snprintf(path, sizeof path, "%s/%s", run->options->output, output_names[k]);
+            if (is_same_file(path, inputs[i].path))
+                return sim_config_contradiction(run->config, error, inputs[i].section, inputs[i].key,
+                                                "%s.%s is a file that the run would write itself (choose another -o)",
+                                                inputs[i].section, inputs[i].key);
+        }
+    return SIM_OK;
+}
+
 // Files that grow while the run goes on are begun before it, so that an output that cannot be written is known at once.
 static sim_status open_outputs(sim_run *run, sim_error *error) {
     const sim_run_options *options = run->options;
     if (!options->output) return SIM_OK;
-    sim_status status = sim_output_dir_open(&run->dir, options->output, options->overwrite, output_names, error);
+    sim_status status = refuse_own_input(run, error);
+    if (!status) status = sim_output_dir_open(&run->dir, options->output, options->overwrite, output_names, error);
     if (!status && options->wants_fpm) status = sim_output_dir_create(run->dir, "fpm.jsonl", &run->fpm_log.file, error);
     return status;
 }

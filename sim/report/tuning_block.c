@@ -218,6 +218,14 @@ static void put_bounds_met(FILE *out, const sim_tuning_result *result, fpm_kind 
             fpm_kind_name(kind), met.options->max_slower_correction_factor);
 }
 
+// A regression has no estimate before it has a fit, or where that comes to nothing: such passes are in no error of the model.
+static void put_unpredicted(FILE *out, const sim_tuning_result *result, fpm_kind kind) {
+    const sim_kind_measures m = sim_measures_of(result->measures, kind);
+    if (result->n_models == 0 || m.n_unpredicted == 0) return;
+    fprintf(out, "No estimate: %llu of the %llu %s passes, on which the tuned errors say nothing\n",
+            (unsigned long long)m.n_unpredicted, (unsigned long long)m.n_observations, fpm_kind_name(kind));
+}
+
 sim_status sim_tuning_write_table(const sim_tuning_result *result, FILE *out, sim_error *error) {
     fprintf(out, "%-8s%10s%9s%9s", "Kind", "passes", "untuned", "bias");
     if (result->n_models > 0)
@@ -229,6 +237,7 @@ sim_status sim_tuning_write_table(const sim_tuning_result *result, FILE *out, si
               ? "Errors in per cent of the observed time; p50 to last 10% are of the tuned estimates.\n"
               : "Errors in per cent of the observed time.\n",
           out);
+    for (size_t i = 0; i < SIM_N_KINDS; i++) put_unpredicted(out, result, kinds[i]);
     for (size_t i = 0; i < SIM_N_KINDS; i++) put_bounds_met(out, result, kinds[i]);
     return ferror(out) ? sim_error_set(error, SIM_IO, NULL, 0, "the table could not be written") : SIM_OK;
 }

@@ -168,6 +168,12 @@ static sim_status check_tuning(const sim_config *config, const sim_tuning_config
         return sim_config_contradiction(config, error, "tuning", "mode", "mode = online %s", hint);
     if (truth->source == SIM_TRUTH_NONE && tuning->clock == SIM_CLOCK_TRUTH)
         return sim_config_contradiction(config, error, "tuning", "clock", "clock = truth %s", hint);
+    const uint64_t freeze = tuning->freeze_after.passes;
+    if (tuning->mode == SIM_TUNING_ONLINE && freeze > 0 && freeze < (uint64_t)tuning->update_every)
+        return sim_config_contradiction(config, error, "tuning", "freeze_after",
+                                        "freeze_after comes before the first update_every = %lld passes are there to "
+                                        "learn from",
+                                        (long long)tuning->update_every);
     if (tuning->mode == SIM_TUNING_ONLINE) return SIM_OK;
     const struct {
         bool is_set;
