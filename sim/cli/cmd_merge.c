@@ -19,12 +19,10 @@ static void database_of(const char *argument, char *path, size_t n) {
 
 // What is merged must not be what is written.
 static sim_status check_arguments(const sim_cli *cli, const char *output_path, sim_error *error) {
-    struct stat output, what;
-    if (stat(output_path, &output) != 0) return SIM_OK;
     for (size_t i = 0; i < cli->n_arguments; i++) {
         char path[4200];
         database_of(cli->arguments[i], path, sizeof path);
-        if (stat(path, &what) == 0 && what.st_dev == output.st_dev && what.st_ino == output.st_ino)
+        if (sim_output_is_input(output_path, path))
             return sim_error_set(error, SIM_USAGE, NULL, 0,
                                  "-o %s: it is one of the databases to merge (choose another directory)", cli->output);
     }

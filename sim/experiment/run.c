@@ -2,7 +2,6 @@
 #include "sim/experiment/run.h"
 
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #include "sim/experiment/paired.h"
@@ -84,11 +83,6 @@ static sim_status begin_watch(sim_run *run, sim_error *error) {
     return SIM_OK;
 }
 
-static bool is_same_file(const char *a, const char *b) {
-    struct stat x, y;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
 // What the run reads must not be what it writes.
 static sim_status refuse_own_input(const sim_run *run, sim_error *error) {
     const sim_settings *settings = run->settings;
@@ -103,7 +97,7 @@ static sim_status refuse_own_input(const sim_run *run, sim_error *error) {
         for (size_t k = 0; inputs[i].path[0] && output_names[k]; k++) {
             char path[4200];
             snprintf(path, sizeof path, "%s/%s", run->options->output, output_names[k]);
-            if (is_same_file(path, inputs[i].path))
+            if (sim_output_is_input(path, inputs[i].path))
                 return sim_config_contradiction(run->config, error, inputs[i].section, inputs[i].key,
                                                 "%s.%s is a file that the run would write itself (choose another -o)",
                                                 inputs[i].section, inputs[i].key);

@@ -166,3 +166,9 @@ void sim_output_dir_free(sim_output_dir *dir) {
     free(dir->path);
     free(dir);
 }
+
+bool sim_output_is_input(const char *output_path, const char *input_path) {
+    struct stat output, input;
+    return stat(output_path, &output) == 0 && stat(input_path, &input) == 0 && output.st_dev == input.st_dev &&
+           output.st_ino == input.st_ino;
+}

@@ -28,4 +28,7 @@ sim_status sim_output_dir_commit(sim_output_dir *dir, sim_error *error);
 // Without a commit before: remove what was begun.
 void sim_output_dir_free(sim_output_dir *dir);
 
+// Do two paths lead to one file that is there? What a command reads must not be what it writes.
+bool sim_output_is_input(const char *output_path, const char *input_path);
+
 #endif
