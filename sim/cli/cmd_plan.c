@@ -32,7 +32,7 @@ static sim_status write_outputs(sim_output_dir *dir, const sim_config *config, c
 }
 
 static sim_status show(const sim_cli *cli, const sim_plan_answer *answer, sim_error *error) {
-    for (size_t i = 0; i < answer->n_warnings; i++) fprintf(stderr, "forepass: %s\n", answer->warnings[i]);
+    for (size_t i = 0; i < answer->warnings.n; i++) fprintf(stderr, "forepass: %s\n", answer->warnings.items[i]);
     const sim_status status =
         cli->json ? sim_plan_write_json(answer, stdout, error) : sim_plan_write_table(answer, stdout, error);
     if (status || answer->choices[SIM_PLAN_AS_MODELLED].point) return status;

@@ -75,8 +75,8 @@ Test(plan_answer, is_found_inside_a_range_whose_ends_both_miss_the_sla) {
     cr_expect_neq(verdict_at(&p, answer - 1), SIM_PLAN_MEETS);
     cr_expect_not(planned_choice(&p)->found.is_monotone);
     cr_expect_eq(planned_choice(&p)->found.safe, SIM_PLAN_NOWHERE);
-    cr_assert_geq(p.answer.n_warnings, 1);
-    cr_expect(strstr(p.answer.warnings[0], "not monotone"), "%s", p.answer.warnings[0]);
+    cr_assert_geq(p.answer.warnings.n, 1);
+    cr_expect(strstr(p.answer.warnings.items[0], "not monotone"), "%s", p.answer.warnings.items[0]);
     planned_clear(&p);
 }
 

@@ -45,7 +45,7 @@ static sim_status find_space(sim_plan_answer *answer, const sim_config *config, 
     sim_config_fill(config, &sim_load_keys, &load);
     sim_status status = sim_workload_store_take(store, config, &settings, (uint64_t)load.seed, &workload, error);
     if (status) return status;
-    for (size_t i = 0; i < workload->n_warnings; i++) sim_plan_warn(answer, "%s", workload->warnings[i]);
+    for (size_t i = 0; i < workload->n_warnings; i++) sim_text_list_add(&answer->warnings, "%s", workload->warnings[i]);
     status = sim_plan_space_init(&answer->space, config, &answer->plan, workload, error);
     sim_workload_store_give_back(store, workload);
     return status;
@@ -273,8 +273,7 @@ sim_status sim_plan_execute(const sim_config *config, const sim_plan_run_options
 }
 
 void sim_plan_answer_clear(sim_plan_answer *answer) {
-    for (size_t i = 0; i < answer->n_warnings; i++) free(answer->warnings[i]);
-    free(answer->warnings);
+    sim_text_list_clear(&answer->warnings);
     free(answer->rows);
     sim_plan_points_free(answer->points);
     sim_plan_space_clear(&answer->space);

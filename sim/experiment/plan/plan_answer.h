@@ -6,6 +6,7 @@
 
 #include "sim/experiment/plan/plan_cause.h"
 #include "sim/experiment/plan/plan_choice.h"
+#include "sim/workload/growable.h"
 
 // One row of the margin curve.
 typedef struct sim_plan_row {
@@ -43,8 +44,7 @@ typedef struct sim_plan_answer {
     double beyond_value;
     sim_plan_cause cause; // why `beyond` misses it
     sim_plan_headroom headroom;
-    char **warnings;
-    size_t n_warnings;
+    sim_text_list warnings; // lines without an end
 } sim_plan_answer;
 
 // `config` and `options` must outlive the answer. SIM_OK also when nothing meets the SLA (choices[SIM_PLAN_AS_MODELLED].point is NULL). SIM_USAGE: no [sla], a question

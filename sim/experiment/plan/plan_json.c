@@ -195,8 +195,8 @@ static cJSON *document(const sim_plan_answer *answer) {
     for (size_t i = 0; i < answer->n_rows; i++)
         add_place(sim_json_add_item(margin), answer, answer->rows[i].point, answer->rows[i].value);
     cJSON *warnings = cJSON_AddArrayToObject(plan, "warnings");
-    for (size_t i = 0; i < answer->n_warnings; i++)
-        cJSON_AddItemToArray(warnings, cJSON_CreateString(answer->warnings[i]));
+    for (size_t i = 0; i < answer->warnings.n; i++)
+        cJSON_AddItemToArray(warnings, cJSON_CreateString(answer->warnings.items[i]));
     cJSON *missing = cJSON_AddArrayToObject(root, "not_modelled");
     for (size_t i = 0; sim_not_modelled[i]; i++) cJSON_AddItemToArray(missing, cJSON_CreateString(sim_not_modelled[i]));
     return root;

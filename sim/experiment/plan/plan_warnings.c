@@ -2,21 +2,6 @@
 #include "sim/experiment/plan/plan_warnings.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-void sim_plan_warn(sim_plan_answer *answer, const char *format, ...) {
-    char line[512];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
-    char **more = realloc(answer->warnings, (answer->n_warnings + 1) * sizeof *more);
-    if (more) answer->warnings = more;
-    char *copy = more ? strdup(line) : NULL;
-    if (copy) answer->warnings[answer->n_warnings++] = copy;
-}
 
 static void warn_of_disorder(sim_plan_answer *answer) {
     const sim_plan_choice *choice = &answer->choices[SIM_PLAN_AS_MODELLED];
@@ -24,18 +9,18 @@ static void warn_of_disorder(sim_plan_answer *answer) {
     if (!choice->point || !axis || choice->found.is_monotone) return;
     const double value = sim_plan_axis_value(axis, choice->found.answer);
     if (choice->found.safe == SIM_PLAN_NOWHERE) {
-        sim_plan_warn(
-            answer,
+        sim_text_list_add(
+            &answer->warnings,
             "meeting the SLA is not monotone in %s: %g meets it, but values beyond it miss it again, up to the end of "
             "the range",
             axis->key, value);
         return;
     }
-    sim_plan_warn(answer,
-                  "meeting the SLA is not monotone in %s: %g meets it, but some values between it and %g miss it "
-                  "(%zu tried); from %g on all that were tried meet it",
-                  axis->key, value, sim_plan_axis_value(axis, choice->found.safe), choice->found.n_scanned,
-                  sim_plan_axis_value(axis, choice->found.safe));
+    sim_text_list_add(&answer->warnings,
+                      "meeting the SLA is not monotone in %s: %g meets it, but some values between it and %g miss it "
+                      "(%zu tried); from %g on all that were tried meet it",
+                      axis->key, value, sim_plan_axis_value(axis, choice->found.safe), choice->found.n_scanned,
+                      sim_plan_axis_value(axis, choice->found.safe));
 }
 
 static void warn_of_undecided(sim_plan_answer *answer) {
@@ -45,21 +30,22 @@ static void warn_of_undecided(sim_plan_answer *answer) {
         snprintf(what, sizeof what, "%lld replicates do", (long long)answer->plan.max_repeats);
     sim_plan_answer_interval(answer, &low, &high);
     if (answer->choices[SIM_PLAN_AS_MODELLED].point && answer->space.inner && low != high)
-        sim_plan_warn(answer,
-                      "%s not decide where the answer lies from %g to %g (%smore requests per run, or a coarser "
-                      "plan.resolution)",
-                      what, low, high, answer->plan.judge_by == SIM_PLAN_BY_BATCHES ? "" : "plan.max_repeats, ");
+        sim_text_list_add(&answer->warnings,
+                          "%s not decide where the answer lies from %g to %g (%smore requests per run, or a coarser "
+                          "plan.resolution)",
+                          what, low, high, answer->plan.judge_by == SIM_PLAN_BY_BATCHES ? "" : "plan.max_repeats, ");
     else if (answer->choices[SIM_PLAN_AS_MODELLED].has_undecided)
-        sim_plan_warn(answer, "%s not decide whether a cheaper layout meets the SLA (%smore requests per run)", what,
-                      answer->plan.judge_by == SIM_PLAN_BY_BATCHES ? "" : "plan.max_repeats, or ");
+        sim_text_list_add(&answer->warnings,
+                          "%s not decide whether a cheaper layout meets the SLA (%smore requests per run)", what,
+                          answer->plan.judge_by == SIM_PLAN_BY_BATCHES ? "" : "plan.max_repeats, or ");
 }
 
 // However many requests do without a miss, the next one may have it. A trace is exempt: the verdict is of it alone.
 static void warn_of_certainty(sim_plan_answer *answer, const sim_plan_point *point, double n_arrived) {
     const double confidence = answer->plan.confidence;
     if (point->is_seedless || answer->plan.judge_by == SIM_PLAN_BY_TRACE) return;
-    sim_plan_warn(
-        answer,
+    sim_text_list_add(
+        &answer->warnings,
         "the verdict on the answer rests on %.0f requests without a miss: at %g %% confidence, up to %.2g %% of all "
         "may miss the SLA (sla.percentile = 100 is never proven)",
         n_arrived, confidence * 100, 100 * (1 - pow(1 - confidence, 1 / n_arrived)));
@@ -78,8 +64,8 @@ static void warn_of_short_runs(sim_plan_answer *answer) {
         return;
     }
     if (n_arrived * (100 - percentile) / 100 >= FEW) return;
-    sim_plan_warn(
-        answer,
+    sim_text_list_add(
+        &answer->warnings,
         "the verdict on the answer rests on %.0f requests, of which %g %% may miss the SLA: too few to tell (more "
         "requests per run, or a lower sla.percentile)",
         n_arrived, 100 - percentile);
@@ -95,9 +81,9 @@ void sim_plan_warn_of_idle_axis(sim_plan_answer *answer) {
         n++;
     }
     if (n < 2) return;
-    sim_plan_warn(answer, "%s changes nothing here: all %zu %s that were tried give the same run",
-                  answer->space.inner ? answer->space.inner->key : "the layout", n,
-                  answer->space.inner ? "values" : "layouts");
+    sim_text_list_add(&answer->warnings, "%s changes nothing here: all %zu %s that were tried give the same run",
+                      answer->space.inner ? answer->space.inner->key : "the layout", n,
+                      answer->space.inner ? "values" : "layouts");
 }
 
 void sim_plan_warn_of_answer(sim_plan_answer *answer) {
